@@ -1,0 +1,1 @@
+//! The states language: parse, validate, step; pure.

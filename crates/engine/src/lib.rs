@@ -1,0 +1,1 @@
+//! Decisions: the gate, lifecycles, retries; pure.

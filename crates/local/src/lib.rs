@@ -1,0 +1,1 @@
+//! Adapters of the embedded home: SQLite store, object folder, processes, timers.

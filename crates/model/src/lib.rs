@@ -1,0 +1,1 @@
+//! Ids, names, states, records and contracts: plain data and its rules.

@@ -1,0 +1,1 @@
+//! What the program needs from the world: traits, closed errors, conformance suites.

@@ -1,0 +1,1 @@
+//! Quality signals of artifacts: profile, checks, comparison, verdict.

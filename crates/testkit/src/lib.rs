@@ -1,0 +1,1 @@
+//! Fixed clock, seeded ids, faults, builders (dev-dependency only).

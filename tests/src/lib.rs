@@ -1,0 +1,1 @@
+//! Stories across crates: see the test targets.

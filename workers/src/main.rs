@@ -1,0 +1,2 @@
+//! Placeholder until the root is wired.
+fn main() {}
