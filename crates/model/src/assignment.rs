@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ArtifactRule, ExecutionId, ResourceLimits, Scope, Span, Timestamp, UnitName};
+use crate::{ArtifactRule, ExecutionId, ObjectKey, ResourceLimits, Scope, Span, Timestamp, UnitName};
 
 /// The version of the worker contract written today.
 pub const CURRENT_CONTRACT: u32 = 1;
@@ -62,5 +62,5 @@ pub struct Baseline {
     /// The artifact's path.
     pub path: String,
     /// Key of the document in the object store.
-    pub key: String,
+    pub key: ObjectKey,
 }

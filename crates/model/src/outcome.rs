@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ByteSize, Digest, ExecutionId, ProcessIdentity, Span, Timestamp};
+use crate::{ByteSize, Digest, ExecutionId, ObjectKey, ProcessIdentity, Span, Timestamp};
 
 /// The worker's evidence about one attempt, written once as `outcome.json`, last of all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -138,7 +138,7 @@ pub struct ArtifactRecord {
     /// Relative to the output folder, `/` between parts.
     pub path: String,
     /// Key in the object store.
-    pub key: String,
+    pub key: ObjectKey,
     /// Size in bytes.
     pub bytes: u64,
     /// Its SHA-256.
@@ -149,7 +149,7 @@ pub struct ArtifactRecord {
     /// The verdict on it.
     pub verdict: Verdict,
     /// Key of its signals document.
-    pub signals: String,
+    pub signals: ObjectKey,
     /// One line for people: rows, columns, what is suspicious.
     pub summary: String,
 }

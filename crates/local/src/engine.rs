@@ -1,0 +1,1 @@
+//! Executes state machines with a journal.

@@ -1,0 +1,1 @@
+//! The folder: its lock, its paths, the walk over a fleet folder, clock and ids.

@@ -1,0 +1,1 @@
+//! Carries out one attempt as a local process.
