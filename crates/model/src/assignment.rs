@@ -34,6 +34,8 @@ pub struct Assignment {
     /// Variable → reference of a secret.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub secrets: BTreeMap<String, String>,
+    /// Exit codes that mean success; never empty.
+    pub success_codes: Vec<u8>,
     /// Bounds.
     pub resources: ResourceLimits,
     /// Longest running time.
@@ -41,6 +43,9 @@ pub struct Assignment {
     pub running: Option<Span>,
     /// From SIGTERM to SIGKILL.
     pub stopping: Span,
+    /// Exit codes after which the output is published: those that mean success.
+    #[serde(default = "zero_only")]
+    pub success_codes: Vec<u8>,
     /// Rules for what it publishes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<ArtifactRule>,
@@ -54,6 +59,10 @@ pub struct Assignment {
     pub limit: Option<u64>,
     /// Follows the work from request to log line.
     pub correlation: String,
+}
+
+fn zero_only() -> Vec<u8> {
+    vec![0]
 }
 
 /// The signals document of an artifact in the last accepted run.

@@ -67,12 +67,12 @@ impl RunId {
     pub const PREFIX: &str = "run_";
 
     /// An id from 128 bits, the highest 48 of which are the milliseconds since 1970.
-    pub fn from_bits(bits: u128) -> RunId {
+    pub const fn from_bits(bits: u128) -> RunId {
         RunId(bits)
     }
 
     /// The bits of the id.
-    pub fn bits(self) -> u128 {
+    pub const fn bits(self) -> u128 {
         self.0
     }
 }
@@ -136,7 +136,7 @@ pub struct EventId(u128);
 impl EventId {
     /// An id from 128 bits; for an event of a state change the bits derive from the record and its version, so that a
     /// repeated change is the same event.
-    pub fn from_bits(bits: u128) -> EventId {
+    pub const fn from_bits(bits: u128) -> EventId {
         EventId(bits)
     }
 }

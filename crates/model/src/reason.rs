@@ -41,6 +41,8 @@ pub enum Reason {
     Lost,
     /// A caller asked for it.
     Cancelled,
+    /// The program ended well and its output could not be published, for instance because the disk is full.
+    PublishFailed,
     /// The output failed a declared check.
     Quality,
     /// It could never have started, for instance because a unit it needs failed.
@@ -71,6 +73,8 @@ pub enum ReasonName {
     Lost,
     /// See [`Reason::Cancelled`].
     Cancelled,
+    /// See [`Reason::PublishFailed`].
+    PublishFailed,
     /// See [`Reason::Quality`].
     Quality,
     /// See [`Reason::Refused`].
@@ -79,7 +83,7 @@ pub enum ReasonName {
 
 impl ReasonName {
     /// Every reason, in the order of the list in the documentation.
-    pub const ALL: [ReasonName; 12] = [
+    pub const ALL: [ReasonName; 13] = [
         ReasonName::ExitNonzero,
         ReasonName::Signal,
         ReasonName::OutOfMemory,
@@ -90,6 +94,7 @@ impl ReasonName {
         ReasonName::Interrupted,
         ReasonName::Lost,
         ReasonName::Cancelled,
+        ReasonName::PublishFailed,
         ReasonName::Quality,
         ReasonName::Refused,
     ];
@@ -107,6 +112,7 @@ impl ReasonName {
             ReasonName::Interrupted => "interrupted",
             ReasonName::Lost => "lost",
             ReasonName::Cancelled => "cancelled",
+            ReasonName::PublishFailed => "publish_failed",
             ReasonName::Quality => "quality",
             ReasonName::Refused => "refused",
         }
@@ -141,6 +147,7 @@ impl Reason {
             Reason::Interrupted => ReasonName::Interrupted,
             Reason::Lost => ReasonName::Lost,
             Reason::Cancelled => ReasonName::Cancelled,
+            Reason::PublishFailed => ReasonName::PublishFailed,
             Reason::Quality => ReasonName::Quality,
             Reason::Refused => ReasonName::Refused,
         }
@@ -156,6 +163,7 @@ impl Reason {
             | Reason::TimedOut { .. }
             | Reason::StartFailed
             | Reason::Cancelled
+            | Reason::PublishFailed
             | Reason::Quality
             | Reason::Refused => false,
         }
@@ -175,6 +183,7 @@ impl fmt::Display for Reason {
             Reason::Interrupted => f.write_str("interrupted: the compute was taken away"),
             Reason::Lost => f.write_str("lost: it vanished without evidence of its end"),
             Reason::Cancelled => f.write_str("cancelled on request"),
+            Reason::PublishFailed => f.write_str("its output could not be published"),
             Reason::Quality => f.write_str("its output failed a declared check"),
             Reason::Refused => f.write_str("never started"),
         }
