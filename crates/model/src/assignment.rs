@@ -34,8 +34,6 @@ pub struct Assignment {
     /// Variable → reference of a secret.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub secrets: BTreeMap<String, String>,
-    /// Exit codes that mean success; never empty.
-    pub success_codes: Vec<u8>,
     /// Bounds.
     pub resources: ResourceLimits,
     /// Longest running time.
