@@ -24,7 +24,6 @@ pub struct Finding {
     pub details: BTreeMap<String, Scalar>,
 }
 
-#[expect(dead_code, reason = "the profile that finds these comes next")]
 impl Finding {
     /// A finding of the code's own severity, about the whole artifact.
     #[must_use]

@@ -42,8 +42,10 @@ pub struct Options {
     pub format: Format,
     /// The declared delimiter of CSV, one byte.
     pub delimiter: Option<u8>,
-    /// Column sets whose repeats are counted; the first is the key of the table. Each costs 8 bytes a row.
-    pub keys: Vec<Vec<String>>,
+    /// Columns that together name a row. Counting their repeats costs 8 bytes a row.
+    pub key: Vec<String>,
+    /// Further column sets whose repeats are counted, at the same cost each.
+    pub unique: Vec<Vec<String>>,
     /// The column whose newest time is the freshness. Numbers in it are read as Unix time.
     pub freshness: Option<String>,
     /// Texts that mean "no value", beside the empty field.
@@ -58,7 +60,8 @@ impl Options {
     pub fn for_rules(rules: &Rules) -> Self {
         Self {
             format: rules.format,
-            keys: rules.column_sets(),
+            key: rules.key.clone(),
+            unique: rules.unique_sets(),
             freshness: rules.time_column().map(str::to_owned),
             ..Self::default()
         }
@@ -74,7 +77,7 @@ pub struct Limits {
     pub columns: usize,
     /// Deepest nesting of a JSON value; a deeper one is a bad row.
     pub depth: usize,
-    /// Most bytes of a column name that are kept.
+    /// Most bytes of a column name (of JSON: of a path) that are kept.
     pub name_bytes: usize,
     /// Most rows whose repeats are counted (8 bytes each, for the rows and for every key).
     pub repeat_rows: usize,
@@ -84,6 +87,6 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { row_bytes: 16 << 20, columns: 4096, depth: 64, name_bytes: 1024, repeat_rows: 64 << 20, distinct_bytes: 32 << 20 }
+        Self { row_bytes: 16 << 20, columns: 4096, depth: 64, name_bytes: 256, repeat_rows: 64 << 20, distinct_bytes: 32 << 20 }
     }
 }

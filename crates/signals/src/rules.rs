@@ -74,17 +74,16 @@ impl TryFrom<&ArtifactRule> for Rules {
 }
 
 impl Rules {
-    /// The column sets whose repeats the profile has to count: the key first, then those of the checks.
+    /// The column sets of the checks whose repeats the profile has to count, beside the key.
     #[must_use]
-    pub fn column_sets(&self) -> Vec<Vec<String>> {
-        let declared = (!self.key.is_empty()).then_some(&self.key);
+    pub fn unique_sets(&self) -> Vec<Vec<String>> {
         let checked = self.checks.iter().filter_map(|check| match &check.assertion {
             Assertion::Unique(columns) => Some(columns),
             Assertion::Measure { .. } | Assertion::Change { .. } | Assertion::Has(_) => None,
         });
         let mut sets: Vec<Vec<String>> = Vec::new();
-        for set in declared.into_iter().chain(checked) {
-            if !sets.contains(set) {
+        for set in checked {
+            if *set != self.key && !sets.contains(set) {
                 sets.push(set.clone());
             }
         }
