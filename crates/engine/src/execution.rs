@@ -108,7 +108,7 @@ fn decide_waiting(execution: &Execution, command: &Command, now: Timestamp) -> A
             None => Answer::Applied(Box::new(granted(execution, permits, now)), Vec::new()),
         },
         Command::Start { attempt, .. } | Command::Publish { attempt } => late(execution, *attempt),
-        Command::Settle(settlement) => late(execution, settlement.attempt),
+        Command::Settle(settlement) => settled_before(execution, settlement.attempt),
         Command::Cancel(request) => {
             let message = format!("cancelled by {} before it started", request.by);
             let cancelled = Execution { cancel: Some(request.clone()), ..execution.clone() };
@@ -139,7 +139,9 @@ fn decide_waiting(execution: &Execution, command: &Command, now: Timestamp) -> A
 
 fn decide_under_way(execution: &Execution, attempt: &Attempt, command: &Command, now: Timestamp) -> Answer {
     match command {
-        Command::Grant { .. } => Answer::AlreadySo,
+        // Whoever brings other slots must give these back.
+        Command::Grant { permits } if *permits == execution.permits => Answer::AlreadySo,
+        Command::Grant { .. } => Answer::Refused("an attempt is under way with other slots"),
         Command::Start { attempt: number, process, started_at } => match (attempt.number == *number, attempt.phase) {
             (false, _) => late(execution, *number),
             (true, AttemptPhase::Launching) => {
@@ -182,15 +184,21 @@ fn decide_ended(execution: &Execution, command: &Command) -> Answer {
     match command {
         Command::Grant { .. } => Answer::Refused(ENDED),
         Command::Start { attempt, .. } | Command::Publish { attempt } => late(execution, *attempt),
-        Command::Settle(settlement) => match execution.attempt() {
-            Some(last) if last.number == settlement.attempt => Answer::AlreadySo,
-            Some(_) | None => late(execution, settlement.attempt),
-        },
+        Command::Settle(settlement) => settled_before(execution, settlement.attempt),
         Command::Cancel(_) => match execution.state {
             S::Cancelled => Answer::AlreadySo,
             S::Created | S::Started | S::Succeeded | S::Failed => Answer::Refused(ENDED),
         },
-        Command::Refuse { .. } => Answer::AlreadySo,
+        Command::Refuse { reason, .. } if execution.reason.as_ref() == Some(reason) => Answer::AlreadySo,
+        Command::Refuse { .. } => Answer::Refused(ENDED),
+    }
+}
+
+/// The end of an attempt where none is under way: that of the last one has been told before.
+fn settled_before(execution: &Execution, attempt: u32) -> Answer {
+    match execution.attempt() {
+        Some(last) if last.number == attempt => Answer::AlreadySo,
+        Some(_) | None => late(execution, attempt),
     }
 }
 

@@ -34,33 +34,52 @@ pub enum Answer {
     Refused(&'static str),
 }
 
+const ENDED: &str = "it has ended";
+
 /// Decides what `command` does.
 pub fn decide(run: &Run, command: &Command, now: Timestamp) -> Answer {
     match (run.state, command) {
+        // No item would know of the request, and all would run.
+        (S::Created, Command::Freeze { .. }) if run.cancel.is_some() => Answer::Refused("it is being cancelled"),
         (S::Created, Command::Freeze { items }) => {
             Answer::Applied(Box::new(Run { state: S::Started, items: *items, started_at: Some(now), ..run.clone() }))
         }
-        (S::Started, Command::Freeze { items }) if run.items == *items => Answer::AlreadySo,
+        (S::Started | S::Succeeded | S::Failed | S::Cancelled, Command::Freeze { items })
+            if run.started_at.is_some() && run.items == *items =>
+        {
+            Answer::AlreadySo
+        }
         (S::Started, Command::Freeze { .. }) => Answer::Refused("its items are frozen already, and are others"),
+        (S::Succeeded | S::Failed | S::Cancelled, Command::Freeze { .. }) => Answer::Refused(ENDED),
         (S::Created | S::Started, Command::Cancel(_)) if run.cancel.is_some() => Answer::AlreadySo,
         (S::Created | S::Started, Command::Cancel(request)) => {
             Answer::Applied(Box::new(Run { cancel: Some(request.clone()), ..run.clone() }))
+        }
+        (S::Created, Command::Close { broken: None, .. }) if run.cancel.is_none() => {
+            Answer::Refused("its items were never frozen")
+        }
+        (S::Created | S::Started, Command::Close { totals, broken: None, .. }) if ended(totals) != run.items => {
+            Answer::Refused("not all of its items have ended")
         }
         (S::Created | S::Started, Command::Close { totals, verdict, broken }) => {
             Answer::Applied(Box::new(close(run, *totals, *verdict, broken.clone(), now)))
         }
         (S::Cancelled, Command::Cancel(_)) => Answer::AlreadySo,
-        (S::Succeeded | S::Failed, Command::Cancel(_)) => Answer::Refused("it has ended"),
-        (S::Succeeded | S::Failed | S::Cancelled, Command::Freeze { .. } | Command::Close { .. }) => Answer::AlreadySo,
+        (S::Succeeded | S::Failed, Command::Cancel(_)) => Answer::Refused(ENDED),
+        (S::Succeeded | S::Failed | S::Cancelled, Command::Close { .. }) => Answer::AlreadySo,
     }
 }
 
 fn close(run: &Run, totals: Totals, verdict: Option<Verdict>, broken: Option<String>, now: Timestamp) -> Run {
     let state = match (&broken, &run.cancel) {
         (Some(_), None) => S::Failed,
-        // Cancelled before anything was frozen: nothing ran, and that was the wish.
-        (Some(_), Some(_)) if run.items == 0 => S::Cancelled,
+        // Cancelled before anything was frozen, or before all had ended: the rest did not run, and that was the wish.
+        (_, Some(_)) if run.started_at.is_none() || ended(&totals) < run.items => S::Cancelled,
         (Some(_), Some(_)) | (None, _) => totals.run_state(run.cancel.as_ref()),
     };
     Run { state, totals, verdict, message: broken, ended_at: Some(now), ..run.clone() }
+}
+
+fn ended(totals: &Totals) -> u32 {
+    totals.succeeded + totals.failed + totals.cancelled
 }
