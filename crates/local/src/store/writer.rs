@@ -1,0 +1,255 @@
+//! The one thread that writes. It commits whatever waits as one transaction (group commit): under load a commit, the
+//! expensive part, is shared by everybody who waited for it.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::PathBuf,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use ports::{BoxError, StoreError};
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::{Durability, Mode, fault, queue::Queue, schema};
+
+/// The most requests in one transaction: bounds how long the first of them waits.
+const MOST: usize = 1_024;
+/// How long requests that nobody waits for gather company.
+const PATIENCE: Duration = Duration::from_millis(5);
+
+/// The thread that writes, and its queue.
+pub(super) struct Writer {
+    queue: Arc<Queue<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What the thread can be asked for.
+enum Job {
+    Write(Box<dyn Request>),
+    /// The count of other connections' commits, as only this connection can see it.
+    Look(oneshot::Sender<Result<u64, StoreError>>),
+}
+
+/// A write with its answer.
+trait Request: Send {
+    /// Does the work inside the transaction and keeps its result. An error undoes this request alone.
+    fn perform(&mut self, connection: &Connection) -> Result<(), StoreError>;
+
+    /// Sends the result, which is durable now.
+    fn answer(self: Box<Self>);
+
+    /// Sends that nothing was written.
+    fn refuse(self: Box<Self>, error: StoreError);
+}
+
+/// What a write does inside the transaction.
+pub(super) trait Work<T>: FnMut(&Connection) -> Result<T, StoreError> + Send + 'static {}
+
+impl<T, F: FnMut(&Connection) -> Result<T, StoreError> + Send + 'static> Work<T> for F {}
+
+struct Task<T, F> {
+    work: F,
+    result: Option<T>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T: Send, F: Work<T>> Request for Task<T, F> {
+    fn perform(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        self.result = Some((self.work)(connection)?);
+        Ok(())
+    }
+
+    fn answer(self: Box<Self>) {
+        let result = self.result.expect("a request is answered after it was performed");
+        // Whoever asked may not wait any more.
+        let _ = self.reply.send(Ok(result));
+    }
+
+    fn refuse(self: Box<Self>, error: StoreError) {
+        if let Err(unread) = self.reply.send(Err(error))
+            && let Err(error) = unread
+        {
+            tracing::warn!(error = &error as &dyn std::error::Error, "a write that nobody waits for was refused");
+        }
+    }
+}
+
+/// The answer to a write, once it is durable. Dropping it does not take the write back.
+pub struct Receipt<T> {
+    answer: oneshot::Receiver<Result<T, StoreError>>,
+    queue: Arc<Queue<Job>>,
+    hurried: bool,
+}
+
+impl<T> Future for Receipt<T> {
+    type Output = Result<T, StoreError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if !self.hurried {
+            self.hurried = true;
+            self.queue.hurry();
+        }
+        Pin::new(&mut self.answer).poll(context).map(|answer| answer.unwrap_or_else(|_| Err(fault::stopped())))
+    }
+}
+
+impl Writer {
+    pub(super) fn start(connection: Connection, path: PathBuf, durability: Durability) -> Writer {
+        let queue = Arc::new(Queue::new());
+        let mut desk = Desk { queue: Arc::clone(&queue), connection: Some(connection), path, durability };
+        let thread = thread::Builder::new().name("store-writer".to_owned()).spawn(move || desk.serve());
+        Writer { queue, thread: Some(thread.expect("the system has room for one more thread at start")) }
+    }
+
+    /// Queues a write that is committed with the next ones; soon, even when nobody waits for its receipt.
+    pub(super) fn submit<T: Send + 'static>(&self, work: impl Work<T>) -> Receipt<T> {
+        let (reply, answer) = oneshot::channel();
+        self.queue.push(Job::Write(Box::new(Task { work, result: None, reply })));
+        Receipt { answer, queue: Arc::clone(&self.queue), hurried: false }
+    }
+
+    /// Queues a write and waits for its commit.
+    pub(super) async fn run<T: Send + 'static>(&self, work: impl Work<T>) -> Result<T, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.queue.push_awaited(Job::Write(Box::new(Task { work, result: None, reply })));
+        answer.await.unwrap_or_else(|_| Err(fault::stopped()))
+    }
+
+    /// Changes whenever another connection has committed.
+    pub(super) async fn foreign_changes(&self) -> Result<u64, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.queue.push_awaited(Job::Look(reply));
+        answer.await.unwrap_or_else(|_| Err(fault::stopped()))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.queue.close();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The thread's side.
+struct Desk {
+    queue: Arc<Queue<Job>>,
+    /// Absent after a fault that leaves its state unknown; opened again for the next batch.
+    connection: Option<Connection>,
+    path: PathBuf,
+    durability: Durability,
+}
+
+impl Drop for Desk {
+    /// Whatever ends the thread, nobody waits for it in vain.
+    fn drop(&mut self) {
+        self.queue.close();
+        self.queue.clear();
+    }
+}
+
+impl Desk {
+    fn serve(&mut self) {
+        let mut batch = Vec::new();
+        while self.queue.next_batch(&mut batch, MOST, PATIENCE) {
+            let mut writes = Vec::with_capacity(batch.len());
+            for job in batch.drain(..) {
+                match job {
+                    Job::Write(request) => writes.push(request),
+                    Job::Look(reply) => drop(reply.send(self.look())),
+                }
+            }
+            if !writes.is_empty() {
+                self.write(writes);
+            }
+        }
+    }
+
+    fn look(&mut self) -> Result<u64, StoreError> {
+        let version = self.connection()?.pragma_query_value(None, "data_version", |row| row.get::<_, i64>(0));
+        version.map(i64::cast_unsigned).map_err(|error| fault::at(&self.path, fault::of(error)))
+    }
+
+    fn connection(&mut self) -> Result<&Connection, StoreError> {
+        if self.connection.is_none() {
+            let opened = schema::open(&self.path, Mode::Visit, self.durability);
+            self.connection = Some(opened.map_err(|error| StoreError::Unavailable(Box::new(error)))?);
+        }
+        Ok(self.connection.as_ref().expect("it was opened above"))
+    }
+
+    /// Writes all requests in one transaction and answers each.
+    fn write(&mut self, mut requests: Vec<Box<dyn Request>>) {
+        let connection = match self.connection() {
+            Ok(connection) => connection,
+            Err(error) => return self.refuse_all(requests, error),
+        };
+        let committed = catch_unwind(AssertUnwindSafe(|| commit(connection, &mut requests)));
+        match committed {
+            Ok(Ok(refused)) => {
+                for (request, refused) in requests.into_iter().zip(refused) {
+                    match refused {
+                        None => request.answer(),
+                        Some(error) => request.refuse(fault::at(&self.path, error)),
+                    }
+                }
+            }
+            Ok(Err(error)) => self.refuse_all(requests, error),
+            Err(_) => self.refuse_all(requests, StoreError::Unavailable("a write panicked".into())),
+        }
+    }
+
+    /// Nothing of the batch was written. The connection goes on where it can prove that it holds no transaction.
+    fn refuse_all(&mut self, requests: Vec<Box<dyn Request>>, error: StoreError) {
+        if let Some(connection) = &self.connection
+            && !connection.is_autocommit()
+            && connection.execute_batch("ROLLBACK").is_err()
+        {
+            self.connection = None;
+        }
+        let error = Arc::new(error);
+        for request in requests {
+            request.refuse(fault::at(&self.path, copy(&error)));
+        }
+    }
+}
+
+/// One transaction. The answer tells for each request why it alone was undone.
+fn commit(connection: &Connection, requests: &mut [Box<dyn Request>]) -> Result<Vec<Option<StoreError>>, StoreError> {
+    let run = |statement: &str| connection.prepare_cached(statement).and_then(|mut ready| ready.execute([])).map_err(fault::of);
+    run("BEGIN IMMEDIATE")?;
+    let mut refused = Vec::with_capacity(requests.len());
+    for request in requests {
+        run("SAVEPOINT request")?;
+        refused.push(match request.perform(connection) {
+            Ok(()) => None,
+            Err(error @ (StoreError::NotFound | StoreError::Conflict(_))) => {
+                run("ROLLBACK TO request")?;
+                Some(error)
+            }
+            // The transaction as a whole may be gone.
+            Err(error) => return Err(error),
+        });
+        run("RELEASE request")?;
+    }
+    run("COMMIT")?;
+    Ok(refused)
+}
+
+/// One error for many.
+fn copy(error: &Arc<StoreError>) -> StoreError {
+    let source = || -> BoxError { Box::new(Arc::clone(error)) };
+    match **error {
+        StoreError::NotFound => StoreError::NotFound,
+        StoreError::Conflict(ref what) => StoreError::Conflict(what.clone()),
+        StoreError::Unavailable(_) => StoreError::Unavailable(source()),
+        StoreError::Full(_) => StoreError::Full(source()),
+        StoreError::Corrupt(_) => StoreError::Corrupt(source()),
+    }
+}
