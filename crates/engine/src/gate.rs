@@ -95,6 +95,16 @@ impl Gate {
         self.slots.occupy(execution, permits);
     }
 
+    /// Takes note that a slot is held, where the store knows better than this gate.
+    pub fn occupy_slot(&mut self, execution: ExecutionId, key: PermitKey, slot: u32) {
+        self.slots.occupy_slot(execution, key, slot);
+    }
+
+    /// Lets a request wait without ever granting it: for a gate that only explains.
+    pub fn watch(&mut self, request: Request) {
+        self.requests.entry(request.execution).or_insert(request);
+    }
+
     /// Asks for permits. The answer is in the rulings, or comes with those of a later call. Asking again changes nothing.
     pub fn ask(&mut self, request: Request) -> Vec<Ruling> {
         let execution = request.execution;

@@ -36,6 +36,12 @@ impl Slots {
         self.by_holder.insert(execution, permits.clone());
     }
 
+    pub(super) fn occupy_slot(&mut self, execution: ExecutionId, key: PermitKey, slot: u32) {
+        if self.by_key.entry(key.clone()).or_default().insert(slot, execution).is_none() {
+            self.by_holder.entry(execution).or_default().push((key, slot));
+        }
+    }
+
     /// Frees what the execution holds; says of which keys.
     pub(super) fn free(&mut self, execution: ExecutionId) -> Vec<PermitKey> {
         let permits = self.by_holder.remove(&execution).unwrap_or_default();

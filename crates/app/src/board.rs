@@ -1,0 +1,164 @@
+//! What this process has in hand: open runs, their executions, the gate, and definitions by revision.
+//!
+//! A cache and an index, never an authority: everything on the board can be rebuilt from the store, and every write names the version it replaces.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use engine::gate::Gate;
+use model::{
+    Execution, ExecutionId, LimitName, Outcome, ProcessIdentity, Run, RunId, Scope, Tier, TierName, Timestamp, Unit, UnitName,
+};
+use ports::Stored;
+
+/// A run in hand.
+#[derive(Debug)]
+pub(crate) struct OpenRun {
+    pub scope: Scope,
+    /// As it was when opened: options and correlation never change; its state is read from the store.
+    pub run: Run,
+}
+
+/// What is known of an execution besides its record.
+#[derive(Debug, Default)]
+pub(crate) struct Live {
+    /// Where its admission is to be answered.
+    pub token: Option<String>,
+    /// Evidence that came and is not settled yet.
+    pub outcome: Option<Box<Outcome>>,
+    /// The program was seen running and the record does not say so yet.
+    pub seen: Option<(u32, ProcessIdentity, Timestamp)>,
+    /// The store did not take the permits: the gate is to be asked once more.
+    pub ask_again: bool,
+}
+
+/// The record of an execution in hand; the lock is held across its writes, so that they follow one another.
+pub(crate) type Record = Arc<tokio::sync::Mutex<Option<Stored<Execution>>>>;
+
+/// A time limit that this process watches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Limit {
+    Waiting,
+    Starting(u32),
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Board {
+    gate: Mutex<Gate>,
+    runs: Mutex<HashMap<RunId, Arc<OpenRun>>>,
+    records: Mutex<HashMap<ExecutionId, Record>>,
+    live: Mutex<HashMap<ExecutionId, Live>>,
+    units: Mutex<HashMap<(Scope, UnitName, u64), Arc<Unit>>>,
+    tiers: Mutex<HashMap<(Scope, TierName), Arc<Tier>>>,
+    limits: Mutex<HashMap<(Scope, LimitName), u32>>,
+    deadlines: Mutex<BTreeSet<(Timestamp, ExecutionId, Limit)>>,
+    foreign: Mutex<u64>,
+}
+
+/// A poisoned lock means a panic elsewhere; the data is an index that every write checks against the store, so go on.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Board {
+    pub(crate) fn gate(&self) -> MutexGuard<'_, Gate> {
+        lock(&self.gate)
+    }
+
+    pub(crate) fn open(&self, open: OpenRun) -> Arc<OpenRun> {
+        lock(&self.runs).entry(open.run.id).or_insert_with(|| Arc::new(open)).clone()
+    }
+
+    pub(crate) fn run(&self, run: RunId) -> Option<Arc<OpenRun>> {
+        lock(&self.runs).get(&run).cloned()
+    }
+
+    pub(crate) fn runs(&self) -> Vec<Arc<OpenRun>> {
+        lock(&self.runs).values().cloned().collect()
+    }
+
+    pub(crate) fn close(&self, run: RunId) {
+        self.gate().close_run(run);
+        lock(&self.runs).remove(&run);
+        lock(&self.records).retain(|execution, _| execution.run != run);
+        lock(&self.live).retain(|execution, _| execution.run != run);
+        lock(&self.deadlines).retain(|(_, execution, _)| execution.run != run);
+    }
+
+    pub(crate) fn record(&self, execution: ExecutionId) -> Record {
+        lock(&self.records).entry(execution).or_default().clone()
+    }
+
+    pub(crate) fn put_record(&self, stored: Stored<Execution>) {
+        let id = stored.value.id;
+        lock(&self.records).insert(id, Arc::new(tokio::sync::Mutex::new(Some(stored))));
+    }
+
+    pub(crate) fn drop_record(&self, execution: ExecutionId) {
+        lock(&self.records).remove(&execution);
+        lock(&self.live).remove(&execution);
+    }
+
+    pub(crate) fn live<T>(&self, execution: ExecutionId, look: impl FnOnce(&mut Live) -> T) -> T {
+        look(lock(&self.live).entry(execution).or_default())
+    }
+
+    /// Executions seen running whose record does not say so yet.
+    pub(crate) fn take_seen(&self) -> Vec<(ExecutionId, (u32, ProcessIdentity, Timestamp))> {
+        lock(&self.live).iter_mut().filter_map(|(execution, live)| live.seen.take().map(|seen| (*execution, seen))).collect()
+    }
+
+    /// Executions for which the gate is to be asked once more.
+    pub(crate) fn take_ask_again(&self) -> Vec<ExecutionId> {
+        let mut all = lock(&self.live);
+        all.iter_mut().filter_map(|(execution, live)| std::mem::take(&mut live.ask_again).then_some(*execution)).collect()
+    }
+
+    pub(crate) fn unit(&self, scope: &Scope, name: &UnitName, revision: u64) -> Option<Arc<Unit>> {
+        lock(&self.units).get(&(scope.clone(), name.clone(), revision)).cloned()
+    }
+
+    pub(crate) fn put_unit(&self, scope: &Scope, revision: u64, unit: Unit) -> Arc<Unit> {
+        let unit = Arc::new(unit);
+        lock(&self.units).insert((scope.clone(), unit.name.clone(), revision), unit.clone());
+        unit
+    }
+
+    pub(crate) fn tier(&self, scope: &Scope, name: &TierName) -> Option<Arc<Tier>> {
+        lock(&self.tiers).get(&(scope.clone(), name.clone())).cloned()
+    }
+
+    pub(crate) fn put_tier(&self, scope: &Scope, tier: Tier) {
+        lock(&self.tiers).insert((scope.clone(), tier.name.clone()), Arc::new(tier));
+    }
+
+    pub(crate) fn limit(&self, scope: &Scope, name: &LimitName) -> Option<u32> {
+        lock(&self.limits).get(&(scope.clone(), name.clone())).copied()
+    }
+
+    pub(crate) fn put_limit(&self, scope: &Scope, name: LimitName, limit: u32) {
+        lock(&self.limits).insert((scope.clone(), name), limit);
+    }
+
+    pub(crate) fn watch(&self, at: Timestamp, execution: ExecutionId, limit: Limit) {
+        lock(&self.deadlines).insert((at, execution, limit));
+    }
+
+    /// Time limits that have passed; each is given once.
+    pub(crate) fn due(&self, now: Timestamp) -> Vec<(ExecutionId, Limit)> {
+        let mut deadlines = lock(&self.deadlines);
+        let mut due = Vec::new();
+        while let Some(first) = deadlines.first().copied().filter(|(at, _, _)| *at <= now) {
+            deadlines.remove(&first);
+            due.push((first.1, first.2));
+        }
+        due
+    }
+
+    /// Whether somebody else wrote since the last call.
+    pub(crate) fn is_news(&self, version: u64) -> bool {
+        std::mem::replace(&mut *lock(&self.foreign), version) != version
+    }
+}
