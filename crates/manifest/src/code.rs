@@ -65,5 +65,5 @@ codes! {
     NeedCycle = "E-M055", "units that need each other in a circle";
     TooMany = "E-M060", "more problems in this file than are worth listing";
     NoEffect = "E-M070", "a warning: a setting without effect";
-    NotRead = "E-M071", "a warning: a file that was left out because it is neither YAML nor a manifest by its looks";
+    NotRead = "E-M071", "a warning: a file that was left out, and may have been meant as a manifest";
 }

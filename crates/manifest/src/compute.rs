@@ -7,7 +7,7 @@ use crate::{
     fields::{Fields, Shape},
     node::Node,
     report::Report,
-    value::{What, boolean, number, size, text, whole, word},
+    value::{What, boolean, count, number, size, text, word},
 };
 
 pub(crate) const TIER: Shape = Shape {
@@ -38,7 +38,6 @@ const MOST_CORES: f64 = 1024.0;
 /// The tier that `fields` describe, where nothing in them is wrong.
 pub(crate) fn tier(fields: &Fields<'_, '_>, name: Option<TierName>, report: &mut Report<'_>) -> Option<Tier> {
     let before = report.problems.len();
-    let at_least_one = |node: &Node<'_>, what: What<'_>, report: &mut Report<'_>| whole(node, what, 1, u32::MAX, report);
     let tier = Tier {
         description: description(fields, report),
         launch: fields
@@ -47,9 +46,9 @@ pub(crate) fn tier(fields: &Fields<'_, '_>, name: Option<TierName>, report: &mut
         resources: ResourceLimits {
             cpu_millis: fields.optional("cpu", report, cores),
             memory: fields.optional("memory", report, size),
-            processes: fields.optional("pids", report, at_least_one),
+            processes: fields.optional("pids", report, count),
         },
-        capacity: fields.optional("capacity", report, at_least_one).unwrap_or(Tier::DEFAULT_CAPACITY),
+        capacity: fields.optional("capacity", report, count).unwrap_or(Tier::DEFAULT_CAPACITY),
         spot: fields.optional("spot", report, boolean).unwrap_or(false),
         name: name?,
     };
@@ -64,7 +63,7 @@ pub(crate) fn tier(fields: &Fields<'_, '_>, name: Option<TierName>, report: &mut
 pub(crate) fn limit(fields: &Fields<'_, '_>, name: Option<LimitName>, report: &mut Report<'_>) -> Option<Limit> {
     let before = report.problems.len();
     let description = description(fields, report);
-    let limit = fields.required("limit", report, |node, what, report| whole(node, what, 1, u32::MAX, report));
+    let limit = fields.required("limit", report, count);
     let limit = Limit { name: name?, description, limit: limit? };
     (report.problems.len() == before).then_some(limit)
 }

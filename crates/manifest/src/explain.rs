@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use model::Problem;
 
-use crate::{parse::without_byte_order_mark, syntax::lines};
+use crate::{place::without_byte_order_mark, syntax::lines};
 
 /// The longest part of a source line that is shown, in characters.
 const WIDEST: usize = 120;

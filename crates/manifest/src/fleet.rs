@@ -10,6 +10,7 @@ use crate::{
     link::{Declaration, link},
     node::{Mark, Node},
     parse::{Parsed, parse},
+    place::Readable,
     report::{Report, problem},
     syntax::{looks_like_manifest, names_in},
 };
@@ -81,13 +82,16 @@ struct Reading<'f> {
 impl<'f> Reading<'f> {
     fn file(&mut self, file: &'f SourceFile) {
         let mut report = Report::new(&file.path);
-        let Parsed { documents, complete } = parse(&file.text, &mut report);
+        let json = file.path.ends_with(".json");
+        let source = if json { Readable::json(&file.text) } else { Readable::yaml(&file.text) };
+        let Parsed { documents, complete } = parse(&source, &mut report);
         let manifest = match documents.first() {
             Some(first) => is_manifest(first),
             None => looks_like_manifest(&file.text),
         };
         if !manifest {
-            self.warnings.extend(left_out(report, documents.is_empty() && !complete));
+            report.bring_inside(&file.text);
+            self.warnings.extend(left_out(report, documents.first(), complete));
             return;
         }
         if !complete {
@@ -98,6 +102,7 @@ impl<'f> Reading<'f> {
             self.declarations.extend(read.declaration);
             self.definitions.extend(read.definition);
         }
+        report.bring_inside(&file.text);
         self.problems.append(&mut report.problems);
         self.warnings.append(&mut report.warnings);
     }
@@ -124,9 +129,16 @@ fn is_manifest(first: &Node<'_>) -> bool {
     first.get("name").or_else(|| first.get("kind")).is_some()
 }
 
-/// A file that is no manifest is nobody's business, but one that could not even be read may have been meant as one.
-fn left_out(report: Report<'_>, unreadable: bool) -> Option<Problem> {
-    let first = report.problems.into_iter().next().filter(|_| unreadable)?;
+/// A file that is no manifest is nobody's business, but one that may have been meant as one is worth a word: it has `run` and
+/// no name, or could not even be read.
+fn left_out(mut report: Report<'_>, first: Option<&Node<'_>>, complete: bool) -> Option<Problem> {
+    if let Some(first) = first {
+        first.get("run")?;
+        let message = "left out, since its first document has neither `name` nor `kind`";
+        report.warn(first.mark, Code::NotRead, message, Some("give it a name, if it is a manifest".to_owned()));
+        return report.warnings.pop();
+    }
+    let first = report.problems.into_iter().next().filter(|_| !complete)?;
     let message = format!("left out, since it does not look like a manifest and cannot be read: {}", first.message);
     Some(Problem { code: Code::NotRead.as_str().to_owned(), message, ..first })
 }

@@ -14,7 +14,7 @@ use crate::{
     report::{Report, did_you_mean},
     template::template,
     timing::{retry, schedule, timeouts},
-    value::{What, boolean, list, scalar, text, whole, word, wrong_type},
+    value::{What, boolean, count, list, scalar, text, whole, word, wrong_type},
     variable::{environment, pass_environment, refuse_clashes, secrets},
 };
 
@@ -231,12 +231,11 @@ fn concurrency(
     known: Option<&BTreeSet<String>>,
     report: &mut Report<'_>,
 ) -> Option<Concurrency> {
-    let at_least_one = |node: &Node<'_>, what: What<'_>, report: &mut Report<'_>| whole(node, what, 1, u32::MAX, report);
     if !matches!(node.content, Content::Mapping(_)) {
-        return at_least_one(node, what, report).map(|limit| Concurrency { limit, per: None });
+        return count(node, what, report).map(|limit| Concurrency { limit, per: None });
     }
     let fields = Fields::of(node, what, &CONCURRENCY, report)?;
-    let limit = fields.required("limit", report, at_least_one);
+    let limit = fields.required("limit", report, count);
     let per = fields.optional("per", report, |node, what, report| {
         let name = text(node, what, report)?;
         if let Some(known) = known.filter(|known| !known.contains(name)) {

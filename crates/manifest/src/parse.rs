@@ -2,13 +2,14 @@
 
 use std::{borrow::Cow, collections::HashMap};
 
-use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput};
+use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
 
 use crate::{
     Code,
     node::{Content, Entry, Mark, Meaning, Node, Scalar, short},
+    place::Readable,
     report::Report,
-    syntax,
+    syntax::{self, lines},
 };
 
 /// The largest file, in bytes.
@@ -27,22 +28,18 @@ pub(crate) struct Parsed<'t> {
     pub(crate) complete: bool,
 }
 
-/// The documents of `text`, up to the first place that cannot be read.
-pub(crate) fn parse<'t>(text: &'t str, report: &mut Report<'_>) -> Parsed<'t> {
-    let mut builder = Builder { stack: Vec::new(), documents: Vec::new(), started: 0, anchor_seen: false };
-    let complete = builder.read(text, report).is_ok();
+/// The documents of a text, up to the first place that cannot be read.
+pub(crate) fn parse<'t>(source: &'t Readable<'_>, report: &mut Report<'_>) -> Parsed<'t> {
+    let mut builder = Builder { source, stack: Vec::new(), documents: Vec::new(), started: 0, anchor_seen: false };
+    let complete = builder.read(report).is_ok();
     Parsed { documents: builder.documents, complete }
-}
-
-/// A byte order mark is allowed and counts as nothing.
-pub(crate) fn without_byte_order_mark(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// Reading cannot go on; why is in the report.
 struct Stopped;
 
 struct Builder<'t> {
+    source: &'t Readable<'t>,
     stack: Vec<Frame<'t>>,
     documents: Vec<Node<'t>>,
     started: usize,
@@ -72,21 +69,21 @@ enum Key<'t> {
 }
 
 impl<'t> Builder<'t> {
-    fn read(&mut self, text: &'t str, report: &mut Report<'_>) -> Result<(), Stopped> {
+    fn read(&mut self, report: &mut Report<'_>) -> Result<(), Stopped> {
+        let text = self.source.text.as_ref();
         let start = Mark { line: 1, column: 1 };
         if text.len() > LARGEST_FILE {
             let hint = "split it: every file below the fleet folder is read".to_owned();
             report.add_with(start, Code::TooLarge, format!("the file has {} bytes; 1 MiB is the most", text.len()), Some(hint));
             return Err(Stopped);
         }
-        let text = without_byte_order_mark(text);
         refuse_control_characters(text, report)?;
         let mut parser: Parser<'t, StrInput<'t>> = Parser::new_from_str(text);
         while let Some(event) = parser.next_event() {
             match event {
                 Ok((event, span)) => self.take(event, span, report)?,
                 Err(error) => {
-                    syntax::explain(&error, text, report);
+                    syntax::explain(&error, self.source, report);
                     return Err(Stopped);
                 }
             }
@@ -95,7 +92,7 @@ impl<'t> Builder<'t> {
     }
 
     fn take(&mut self, event: Event<'t>, span: Span, report: &mut Report<'_>) -> Result<(), Stopped> {
-        let mark = mark(span.start);
+        let mark = self.source.mark(span.start);
         match event {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
             Event::DocumentStart(_) => self.start_document(mark, report)?,
@@ -108,17 +105,17 @@ impl<'t> Builder<'t> {
                     self.refuse_anchor(mark, report);
                 }
                 let content = match tag {
-                    Some(tag) => refuse_tag(mark, &tag.to_string(), report),
+                    Some(tag) => refuse_tag(mark, &as_written(&tag), report),
                     None => Content::Scalar(scalar(text, style, span)),
                 };
                 self.attach(Node { mark, content }, report);
             }
             Event::SequenceStart(anchor, tag) => {
-                self.open(mark, Open::List(Vec::new()), anchor, tag.map(|tag| tag.to_string()), report)?;
+                self.open(mark, Open::List(Vec::new()), anchor, tag.map(|tag| as_written(&tag)), report)?;
             }
             Event::MappingStart(anchor, tag) => {
                 let open = Open::Mapping { entries: Vec::new(), key: Key::Awaited, places: HashMap::new() };
-                self.open(mark, open, anchor, tag.map(|tag| tag.to_string()), report)?;
+                self.open(mark, open, anchor, tag.map(|tag| as_written(&tag)), report)?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(report),
         }
@@ -129,6 +126,8 @@ impl<'t> Builder<'t> {
         self.started += 1;
         if self.started > MOST_DOCUMENTS {
             report.add(mark, Code::TooManyDocuments, "the file holds more than 10,000 documents");
+            // What is in them does not matter, and would hide the cause among its problems.
+            self.documents.clear();
             return Err(Stopped);
         }
         Ok(())
@@ -213,11 +212,6 @@ impl<'t> Builder<'t> {
     }
 }
 
-fn mark(marker: Marker) -> Mark {
-    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    Mark { line: count(marker.line()).max(1), column: count(marker.col()).saturating_add(1) }
-}
-
 fn scalar(text: Cow<'_, str>, style: ScalarStyle, span: Span) -> Scalar<'_> {
     let quotes = match style {
         ScalarStyle::Plain | ScalarStyle::Literal | ScalarStyle::Folded => 0,
@@ -231,6 +225,10 @@ fn scalar(text: Cow<'_, str>, style: ScalarStyle, span: Span) -> Scalar<'_> {
 
 fn is_empty(node: &Node<'_>) -> bool {
     matches!(&node.content, Content::Scalar(scalar) if scalar.plain && scalar.text.is_empty() && scalar.meaning() == Meaning::Nothing)
+}
+
+fn as_written(tag: &Tag) -> String {
+    if tag.is_yaml_core_schema() { format!("!!{}", tag.suffix) } else { format!("{}{}", tag.handle, tag.suffix) }
 }
 
 fn refuse_tag<'t>(mark: Mark, tag: &str, report: &mut Report<'_>) -> Content<'t> {
@@ -253,9 +251,10 @@ fn refuse_key(mapping: Mark, key: &Node<'_>, report: &mut Report<'_>) {
 fn refuse_control_characters(text: &str, report: &mut Report<'_>) -> Result<(), Stopped> {
     let illegal = |letter: char| letter.is_control() && !matches!(letter, '\t' | '\n' | '\r' | '\u{85}');
     let Some((offset, letter)) = text.char_indices().find(|(_, letter)| illegal(*letter)) else { return Ok(()) };
-    let before = &text[..offset];
-    let line = before.split_inclusive('\n').count().max(1) + usize::from(before.ends_with('\n'));
-    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count());
+    let (mut line, mut column) = (0, 0);
+    for (index, before) in lines(&text[..offset]).enumerate() {
+        (line, column) = (index + 1, before.chars().count());
+    }
     let place = Mark { line: u32::try_from(line).unwrap_or(u32::MAX), column: 1 }.right(column);
     let name = if letter == '\0' { "a NUL".to_owned() } else { format!("the control character U+{:04X}", u32::from(letter)) };
     let hint = "is the file text in UTF-8? In a quoted text, write an escape such as \"\\x1B\"".to_owned();

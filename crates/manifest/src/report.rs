@@ -2,7 +2,7 @@
 
 use model::Problem;
 
-use crate::{Code, node::Mark};
+use crate::{Code, node::Mark, syntax::lines};
 
 /// The problems of one file.
 #[derive(Debug)]
@@ -25,6 +25,18 @@ impl<'f> Report<'f> {
     /// A problem with a hint, where there is one.
     pub(crate) fn add_with(&mut self, mark: Mark, code: Code, message: impl Into<String>, hint: Option<String>) {
         self.problems.push(problem(self.file, mark, code, message.into(), hint));
+    }
+
+    /// Brings places behind the end of `text` to its end: the parser counts a line more there.
+    pub(crate) fn bring_inside(&mut self, text: &str) {
+        if self.problems.is_empty() {
+            return;
+        }
+        let (count, last) = lines(text).fold((0_u32, ""), |(count, _), line| (count.saturating_add(1), line));
+        let end = Mark { line: count, column: 1 }.right(last.chars().count());
+        for problem in self.problems.iter_mut().filter(|problem| problem.line > end.line) {
+            (problem.line, problem.column) = (end.line, end.column);
+        }
     }
 
     /// Something that is worth a look and stops nothing.

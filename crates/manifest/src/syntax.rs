@@ -2,7 +2,7 @@
 
 use saphyr_parser::ScanError;
 
-use crate::{Code, node::Mark, report::Report};
+use crate::{Code, place::Readable, report::Report};
 
 /// Fragments of the parser's messages, a sentence in our words, and a hint.
 const SENTENCES: &[(&str, &str, &str)] = &[
@@ -51,19 +51,17 @@ const SENTENCES: &[(&str, &str, &str)] = &[
 ];
 
 /// Reports why the parser gave up.
-pub(crate) fn explain(error: &ScanError, text: &str, report: &mut Report<'_>) {
+pub(crate) fn explain(error: &ScanError, source: &Readable<'_>, report: &mut Report<'_>) {
     let marker = error.marker();
-    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    let mark = Mark { line: count(marker.line()).max(1), column: count(marker.col()).saturating_add(1) };
     let sentence = SENTENCES.iter().find(|(fragment, _, _)| error.info().contains(fragment));
     let (message, hint) = match sentence {
         Some((_, message, hint)) => ((*message).to_owned(), Some((*hint).to_owned())),
         None => (error.info().to_owned(), None),
     };
-    let line = lines(text).nth(marker.line().saturating_sub(1)).unwrap_or_default();
+    let line = lines(&source.text).nth(marker.line().saturating_sub(1)).unwrap_or_default();
     let hint =
         if has_open_template(line) { Some("put the whole text that holds `{{ … }}` in quotes".to_owned()) } else { hint };
-    report.add_with(mark, Code::Syntax, message, hint);
+    report.add_with(source.mark(*marker), Code::Syntax, message, hint);
 }
 
 /// The lines of `text` as YAML counts them: ended by LF, CR LF or CR.

@@ -89,10 +89,15 @@ fn on(node: &Node<'_>, what: What<'static>, policy: &mut RetryPolicy, report: &m
     Some(())
 }
 
+/// What a caller asked for, and what could never have started, is not tried again.
+pub(crate) fn is_retried(reason: ReasonName) -> bool {
+    !matches!(reason, ReasonName::Cancelled | ReasonName::Refused)
+}
+
 fn reason(node: &Node<'_>, word: &str, report: &mut Report<'_>) -> Option<ReasonName> {
-    let names = || ReasonName::ALL.into_iter().map(ReasonName::as_str);
+    let names = || ReasonName::ALL.into_iter().filter(|reason| is_retried(*reason)).map(ReasonName::as_str);
     match word.parse::<ReasonName>() {
-        Ok(ReasonName::Cancelled | ReasonName::Refused) => {
+        Ok(reason) if !is_retried(reason) => {
             report.add(node.mark, Code::UnknownWord, format!("`{word}` is never tried again"));
             None
         }

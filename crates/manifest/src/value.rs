@@ -65,7 +65,7 @@ pub(crate) fn text<'n>(node: &'n Node<'_>, what: What<'_>, report: &mut Report<'
 pub(crate) fn any_text<'n>(node: &'n Node<'_>, what: What<'_>, report: &mut Report<'_>) -> Option<&'n str> {
     let hint = match (&node.content, scalar(node).map(Scalar::meaning)) {
         (Content::Scalar(scalar), Some(Meaning::Text)) => return without_nul(node, &scalar.text, what, report),
-        (_, Some(Meaning::Nothing)) => Some(nothing_hint(node)),
+        (_, Some(Meaning::Nothing)) => Some(nothing_hint(node, what)),
         (Content::Scalar(scalar), Some(_)) => Some(format!("quote it: \"{}\"", short(&scalar.text))),
         // `- warn: rows >= 1` is a mapping; a check with a prefix or a sentence with a colon was meant.
         (Content::Mapping(entries), _) if entries.len() == 1 => Some("quote a text that holds `: `".to_owned()),
@@ -75,10 +75,10 @@ pub(crate) fn any_text<'n>(node: &'n Node<'_>, what: What<'_>, report: &mut Repo
     None
 }
 
-fn nothing_hint(node: &Node<'_>) -> String {
-    match scalar(node) {
-        Some(scalar) if !scalar.text.is_empty() => format!("quote it: \"{}\"", scalar.text),
-        Some(_) | None => "give it a value, or leave it out".to_owned(),
+fn nothing_hint(node: &Node<'_>, what: What<'_>) -> String {
+    match (scalar(node), what) {
+        (Some(scalar), What::Element(_) | What::Member(_)) if !scalar.text.is_empty() => format!("quote it: \"{}\"", scalar.text),
+        (_, What::Key(_) | What::Element(_) | What::Member(_) | What::Document) => "give it a value, or leave it out".to_owned(),
     }
 }
 
@@ -132,6 +132,11 @@ where
         report.add(node.mark, Code::OutOfRange, format!("{what} must be from {least} to {most}, and this is {value}"));
     }
     fits
+}
+
+/// A count of things, from 1 to a million: more is a typing mistake.
+pub(crate) fn count(node: &Node<'_>, what: What<'_>, report: &mut Report<'_>) -> Option<u32> {
+    whole(node, what, 1, 1_000_000, report)
 }
 
 /// A finite number.

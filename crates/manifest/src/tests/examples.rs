@@ -2,7 +2,8 @@
 
 use std::{fs, path::Path};
 
-use manifest::SourceFile;
+use super::fleet;
+use crate::SourceFile;
 
 fn collect(root: &Path, folder: &Path, files: &mut Vec<SourceFile>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -24,11 +25,7 @@ fn the_example_fleet_has_no_problem() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/fleet");
     let mut files = Vec::new();
     collect(&root, &root, &mut files);
-    let fleet = manifest::read(&files).unwrap_or_else(|problems| {
-        let source = |file: &str| files.iter().find(|source| source.path == file).map_or("", |source| source.text.as_str());
-        let told: Vec<String> = problems.iter().map(|problem| manifest::explain(problem, source(&problem.file))).collect();
-        panic!("{}", told.join("\n"));
-    });
+    let fleet = fleet(&files);
     assert_eq!(fleet.warnings, []);
     let named = |name: &str| fleet.definitions.iter().any(|definition| definition.name() == name);
     assert!(["departures", "quakes", "light", "public-agencies", "default"].into_iter().all(named));
