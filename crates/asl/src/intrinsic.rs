@@ -5,6 +5,8 @@ mod text;
 
 use std::sync::Arc;
 
+pub(crate) use functions::digest;
+
 use crate::Value;
 use crate::fault::Fault;
 use crate::path::{Path, Surroundings};

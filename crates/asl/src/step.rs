@@ -303,6 +303,7 @@ impl<'x> Step<'x> {
             input: given.input,
             around: &around,
             random: &mut random,
+            now: self.now,
             result: given.result,
             error_output: given.error_output,
         })

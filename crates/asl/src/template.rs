@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::fault::Fault;
 use crate::intrinsic::Call;
 use crate::jsonata::Expression;
@@ -38,10 +40,10 @@ pub(crate) struct Scope<'s> {
     pub(crate) input: &'s Value,
     pub(crate) around: &'s dyn Surroundings,
     pub(crate) random: &'s mut Random,
-    #[expect(dead_code, reason = "read by JSONata expressions only, which are still to come")]
+    /// The time of the event that is being applied.
+    pub(crate) now: Timestamp,
     /// `$states.result`, where there is one.
     pub(crate) result: Option<&'s Value>,
-    #[expect(dead_code, reason = "read by JSONata expressions only, which are still to come")]
     /// `$states.errorOutput`, where there is one.
     pub(crate) error_output: Option<&'s Value>,
 }
