@@ -4,6 +4,8 @@
 //! write: a caller names what it replaces, and a repeated write has a defined answer.
 
 mod clock;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod engine;
 mod error;
 mod launcher;
