@@ -20,6 +20,7 @@ mod tests;
 
 use model::{ByteSize, Span};
 
+pub(crate) use metric::{ChangeMeasure, Measure};
 pub use metric::{Metric, MetricKind};
 
 /// One declared check. Text and value are two forms of the same: [`Check::parse`] and `Display` are inverse.
@@ -58,7 +59,7 @@ pub enum Assertion {
         /// How far it may move.
         bound: Bound,
     },
-    /// No two rows have the same values in these columns, and none has a null there.
+    /// No two rows have the same values in these columns; rows with a null among them are left out.
     Unique(Vec<String>),
     /// These columns are there.
     Has(Vec<String>),
@@ -142,7 +143,6 @@ impl Bound {
     }
 
     /// Whether the bound is written as a share.
-    #[expect(dead_code, reason = "the evaluation that asks comes next")]
     pub(crate) fn is_share(self) -> bool {
         let (Bound::Compare(_, value) | Bound::Between(value, _)) = self;
         matches!(value, Quantity::Percent(_))

@@ -1,46 +1,58 @@
 //! Rules and a document in, answers out.
 
-use jiff::Timestamp;
-use model::Verdict;
+mod answer;
+mod builtin;
+mod declared;
+mod history;
+mod measure;
+mod promised;
+#[cfg(test)]
+mod tests;
 
-use crate::document::{CheckResult, CheckSource, Document};
-use crate::finding::Code;
+use jiff::Timestamp;
+
+use crate::compare::compare;
+use crate::document::{Baseline, BaselineState, CheckResult, Document};
 use crate::rules::{Rules, worst};
 
-/// Evaluates every rule: the declared checks, the key, the required columns, the freshness, the built-in rules, and the
-/// default rules on the changes since `previous`, the document of the last accepted run.
+/// Evaluates every rule: what the manifest promises, the declared checks, the built-in rules, and the default rules on the
+/// changes since `previous`, the document of the last accepted run.
 ///
-/// All are evaluated, in a fixed order; nothing stops at the first that does not hold.
+/// All are evaluated, in this order; nothing stops at the first that does not hold. A declared check takes the place of the
+/// built-in rule on the same measure.
 #[must_use]
-pub fn evaluate(document: &Document, _rules: &Rules, _previous: Option<&Document>, _now: Timestamp) -> Vec<CheckResult> {
-    let broken = document.findings.iter().any(|finding| finding.code == Code::Unreadable);
-    vec![CheckResult {
-        id: "readable".to_owned(),
-        kind: "readable".to_owned(),
-        column: None,
-        source: CheckSource::Default,
-        verdict: if broken { Verdict::Error } else { Verdict::Pass },
-        observed: None,
-        expected: "readable to its end".to_owned(),
-        message: if broken { "the artifact could not be read to its end" } else { "read to its end" }.to_owned(),
-    }]
+pub fn evaluate(document: &Document, rules: &Rules, previous: Option<&Document>, now: Timestamp) -> Vec<CheckResult> {
+    let mut answers = vec![builtin::readable(document)];
+    answers.extend(promised::all(document, rules, now));
+    answers.extend(rules.checks.iter().map(|check| declared::answer(document, rules, previous, check, now)));
+    answers.extend(builtin::table(document, rules));
+    answers.extend(history::all(document, rules, previous));
+    answers
 }
 
 impl Document {
-    /// Compares the document with the last accepted run, evaluates the rules and sets the verdict.
+    /// Compares the document with that of the last accepted run, evaluates the rules and sets the verdict.
     #[must_use]
     pub fn judge(mut self, rules: &Rules, previous: Option<&Document>, now: Timestamp) -> Self {
+        self.freshness.artifact_age_s = self.artifact.written_at.map(|written| now.duration_since(written).as_secs());
+        self.baseline = previous.map(baseline).unwrap_or_default();
+        self.changes = previous.map(|previous| compare(&self, previous));
         self.checks = evaluate(&self, rules, previous, now);
         self.verdict = worst(self.checks.iter().map(|check| check.verdict));
         self
     }
+}
 
-    /// One line for a person: `1,024 rows, 12 columns, 99.1% complete; warn: rows fell to 12 from 1,024 in run r-1: 98.8% fewer`.
-    #[must_use]
-    pub fn summary(&self) -> String {
-        match &self.table {
-            Some(table) => crate::words::counted(table.rows, "row"),
-            None => crate::words::bytes(self.artifact.bytes),
-        }
+/// The history that ends with an accepted run: its own, and itself.
+fn baseline(previous: &Document) -> Baseline {
+    let runs = previous.baseline.runs + 1;
+    let state = if runs < Baseline::NEEDED { BaselineState::Learning } else { BaselineState::Ready };
+    Baseline {
+        state,
+        runs,
+        from: previous.baseline.from.or(previous.slot),
+        to: previous.slot.or(previous.baseline.to),
+        previous_run: previous.run.clone(),
+        ..Baseline::default()
     }
 }

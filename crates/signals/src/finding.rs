@@ -136,9 +136,13 @@ impl Code {
             | Code::BadJson
             | Code::BadRows
             | Code::ShortRow
-            | Code::LongRow => Severity::Fail,
-            Code::NoRows | Code::DuplicateKey | Code::NullInKey | Code::NotUtf8 | Code::LimitReached => Severity::Warn,
-            Code::AllNullColumn
+            | Code::LongRow
+            | Code::DuplicateKey
+            | Code::NullInKey => Severity::Fail,
+            Code::NoRows => Severity::Warn,
+            Code::NotUtf8
+            | Code::LimitReached
+            | Code::AllNullColumn
             | Code::NotProfiled
             | Code::Bom
             | Code::BlankLine

@@ -10,13 +10,14 @@
 //! Start at [`profile`], then [`Document`], then [`Check`].
 
 mod check;
+mod compare;
 mod document;
 mod evaluate;
 mod finding;
 mod options;
 mod profile;
 mod rules;
-#[cfg_attr(not(test), expect(dead_code, reason = "the judgement that speaks in these words comes next"))]
+mod summary;
 mod words;
 
 pub use check::{Assertion, Bound, Check, CheckProblem, Comparison, Level, Metric, MetricKind, Quantity};

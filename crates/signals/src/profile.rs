@@ -14,6 +14,8 @@ mod json;
 mod marks;
 mod moments;
 mod records;
+#[cfg(test)]
+mod records_tests;
 mod repeats;
 mod report;
 mod sample;
@@ -35,6 +37,8 @@ use crate::document::{Artifact, Compression, Dialect, FormatSource, Freshness, F
 use crate::finding::{Code, Finding};
 use crate::options::{Format, Options};
 
+/// Bytes asked for at once. The first of these blocks decides what the artifact is.
+const BLOCK: usize = 128 << 10;
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// Reads an artifact once, to its end, and measures it.
@@ -44,7 +48,11 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 /// is bounded by [`crate::Limits`] plus 8 bytes a row for the repeats and for every key. The same bytes give the same profile,
 /// however they come in.
 pub fn profile(reader: impl Read, name: &str, options: &Options, now: Timestamp) -> Profile {
-    let mut feed = Feed::new(reader);
+    in_blocks(BLOCK, reader, name, options, now)
+}
+
+fn in_blocks(block: usize, reader: impl Read, name: &str, options: &Options, now: Timestamp) -> Profile {
+    let mut feed = Feed::new(reader, block);
     let (content, format_source) = detect::detect(name, options.format, feed.rest());
     let mut findings = Vec::new();
     if feed.rest().starts_with(BOM) {

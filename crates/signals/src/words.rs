@@ -29,6 +29,11 @@ pub(crate) fn number(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
+/// A share rounded to the six digits of the document.
+pub(crate) fn rounded(share: f64) -> f64 {
+    (share * 1e6).round() / 1e6
+}
+
 /// A share as a percentage. It never rounds to 0 % or 100 % what is neither.
 pub(crate) fn percent(share: f64) -> String {
     let hundredths = share * 100.0;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use signals::{Code, Document, Finding, Options, Origin, Profile, profile};
+use signals::{Code, Document, Finding, Options, Origin, Profile, Rules, Verdict, profile};
 
 /// Cases whose form is not read yet; they get a document with a finding that says so.
 const UNREAD: [(&str, &str); 3] = [("o14-json-array", "json"), ("o16-gz-truncated", "gzip"), ("o17-parquet-nested", "parquet")];
@@ -151,5 +151,17 @@ fn what_is_not_read_yet_is_said_and_still_measured_by_bytes() {
             profile.findings,
             [Finding { details: [("form".into(), form.into())].into(), ..Finding::new(Code::NotProfiled) }]
         );
+    }
+}
+#[test]
+fn broken_artifacts_fail_and_odd_ones_do_not() {
+    let verdict = |case: &Path| Document::new(read(case).0, Origin::default()).judge(&Rules::default(), None, now()).verdict;
+    for case in cases() {
+        let wanted = match name(&case) {
+            "o04-ragged" | "o06-empty-file" | "o15-jsonl-bad-lines" => Verdict::Fail,
+            "o05-header-only" => Verdict::Warn,
+            _ => Verdict::Pass,
+        };
+        assert_eq!(verdict(&case), wanted, "{}", name(&case));
     }
 }

@@ -104,3 +104,69 @@ fn a_bound_includes_its_ends_only_where_it_says_so() {
     assert!(bound("freshness <= 1m").holds(60.0));
     assert!(bound("bytes > 1KiB").holds(1025.0));
 }
+
+mod properties {
+    use proptest::prelude::*;
+
+    use super::super::*;
+
+    fn column() -> impl Strategy<Value = String> {
+        prop_oneof!["[a-z_]{1,8}", "[a-z ,()\"'`\\\\.é]{1,8}", "\\PC{1,6}"].prop_filter("a name", |name| !name.is_empty())
+    }
+
+    fn columns() -> impl Strategy<Value = Vec<String>> {
+        prop::collection::hash_set(column(), 1..4).prop_map(|names| names.into_iter().collect())
+    }
+
+    fn comparison() -> impl Strategy<Value = Comparison> {
+        use Comparison::{AtLeast, AtMost, Equal, Greater, Less, NotEqual};
+        prop::sample::select(vec![Less, AtMost, Greater, AtLeast, Equal, NotEqual])
+    }
+
+    fn bound(value: impl Strategy<Value = Quantity> + Clone) -> impl Strategy<Value = Bound> {
+        let ordered = |(one, two): (Quantity, Quantity)| {
+            if one.value() <= two.value() { Bound::Between(one, two) } else { Bound::Between(two, one) }
+        };
+        prop_oneof![
+            (comparison(), value.clone()).prop_map(|(comparison, value)| Bound::Compare(comparison, value)),
+            (value.clone(), value).prop_map(ordered),
+        ]
+    }
+
+    fn assertion() -> impl Strategy<Value = Assertion> {
+        let number = (-1e12..1e12_f64).prop_map(|number| Quantity::Number(number + 0.0));
+        let count = (0..u64::MAX >> 11).prop_map(|number| Quantity::Number(number as f64));
+        let share = (0.0..=100.0_f64).prop_map(Quantity::Percent);
+        let moved = (-1e4..1e4_f64).prop_map(|share| Quantity::Percent(share + 0.0));
+        let age = (0..1_000_000_000_u64).prop_map(|millis| Quantity::Span(Span::from_millis(millis)));
+        let size = any::<u64>().prop_map(|bytes| Quantity::Size(ByteSize::from_bytes(bytes)));
+        let of = |kind, column, bound| Assertion::Measure { metric: Metric { kind, column }, bound };
+        prop_oneof![
+            columns().prop_map(Assertion::Unique),
+            columns().prop_map(Assertion::Has),
+            bound(count).prop_map(move |bound| of(MetricKind::Rows, None, bound)),
+            bound(size).prop_map(move |bound| of(MetricKind::Bytes, None, bound)),
+            (column(), bound(number)).prop_map(move |(name, bound)| of(MetricKind::Mean, Some(name), bound)),
+            (column(), bound(share)).prop_map(move |(name, bound)| of(MetricKind::Nulls, Some(name), bound)),
+            (column(), age)
+                .prop_map(move |(name, age)| { of(MetricKind::Freshness, Some(name), Bound::Compare(Comparison::AtMost, age)) }),
+            bound(moved).prop_map(|bound| Assertion::Change { metric: Metric { kind: MetricKind::Rows, column: None }, bound }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_printed_check_reads_back_as_itself(assertion in assertion(), warn in any::<bool>()) {
+            let check = Check { level: if warn { Level::Warn } else { Level::Fail }, assertion };
+            let text = check.to_string();
+            prop_assert_eq!(Check::parse(&text), Ok(check), "{}", text);
+        }
+
+        #[test]
+        fn no_text_makes_it_panic_and_every_problem_has_its_place(text in "\\PC{0,20}|(rows|nulls|unique|warn|:|\\(|\\)|,|\"|<=|between|and|change|[0-9]|%|h|é| ){0,12}") {
+            if let Err(problem) = Check::parse(&text) {
+                prop_assert!(text.is_char_boundary(problem.offset) && !problem.message.is_empty(), "{:?}", problem);
+            }
+        }
+    }
+}

@@ -19,8 +19,8 @@ pub(super) struct Feed<R> {
 
 impl<R: Read> Feed<R> {
     /// Reads the first block, so that what the artifact is can be decided from it.
-    pub(super) fn new(reader: R) -> Self {
-        let mut feed = Self { source: Source::new(reader), buffer: Vec::new(), at: 0, line: 1, offset: 0, nul_line: None };
+    pub(super) fn new(reader: R, block: usize) -> Self {
+        let mut feed = Self { source: Source::new(reader, block), buffer: Vec::new(), at: 0, line: 1, offset: 0, nul_line: None };
         feed.more();
         feed
     }

@@ -6,6 +6,8 @@
 
 mod paths;
 mod row;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::io::Read;

@@ -13,6 +13,7 @@ use crate::document::{
 };
 use crate::finding::{Code, Finding};
 use crate::options::Format;
+use crate::words::rounded;
 
 /// What a table gives to the document.
 pub(super) struct Report {
@@ -92,10 +93,6 @@ fn key_findings(key: &KeyCounts) -> impl Iterator<Item = Finding> + use<> {
 /// A share of a whole, rounded to six digits; `None` for a share of nothing.
 pub(super) fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| rounded(part as f64 / whole as f64))
-}
-
-fn rounded(share: f64) -> f64 {
-    (share * 1e6).round() / 1e6
 }
 
 /// The counts of one column, and what is odd about it.
@@ -326,27 +323,12 @@ fn freshness(table: &Table<'_>, now: Timestamp) -> Freshness {
 fn structure(columns: &[ColumnCounts]) -> Structure {
     let mut fingerprint = Sha256::new();
     for column in columns {
-        let word = serde_name(column.column_type);
+        let word = column.column_type.name();
         fingerprint.update(format!("{}\0{word}\n", column.key));
     }
     let mut keys: Vec<&str> = columns.iter().map(|column| column.key.as_str()).collect();
     keys.sort_unstable();
     Structure { fingerprint: hex(fingerprint), names: hex(Sha256::new_with_prefix(keys.join("\0"))) }
-}
-
-fn serde_name(column_type: ColumnType) -> &'static str {
-    match column_type {
-        ColumnType::Null => "null",
-        ColumnType::Int => "int",
-        ColumnType::Float => "float",
-        ColumnType::Bool => "bool",
-        ColumnType::Date => "date",
-        ColumnType::Timestamp => "timestamp",
-        ColumnType::String => "string",
-        ColumnType::List => "list",
-        ColumnType::Struct => "struct",
-        ColumnType::Mixed => "mixed",
-    }
 }
 
 fn hex(hash: Sha256) -> String {

@@ -4,12 +4,11 @@ use std::io::{ErrorKind, Read};
 
 use sha2::{Digest, Sha256};
 
-/// Bytes asked for at once.
-const BLOCK: usize = 128 << 10;
-
 /// A reader that remembers what passed through it.
 pub(super) struct Source<R> {
     reader: R,
+    /// Bytes asked for at once.
+    block: usize,
     hash: Sha256,
     pub(super) bytes: u64,
     pub(super) ended: bool,
@@ -18,15 +17,15 @@ pub(super) struct Source<R> {
 }
 
 impl<R: Read> Source<R> {
-    pub(super) fn new(reader: R) -> Self {
-        Self { reader, hash: Sha256::new(), bytes: 0, ended: false, error: None, text: TextCheck::default() }
+    pub(super) fn new(reader: R, block: usize) -> Self {
+        Self { reader, block, hash: Sha256::new(), bytes: 0, ended: false, error: None, text: TextCheck::default() }
     }
 
     /// Appends the next bytes to a buffer: as many as it holds already, so that a long row is not looked at too often, and at
     /// least a block unless the end is near. Afterwards there is more, or `ended` is set.
     pub(super) fn fill(&mut self, buffer: &mut Vec<u8>) {
         let start = buffer.len();
-        buffer.resize(start + start.max(BLOCK), 0);
+        buffer.resize(start + start.max(self.block), 0);
         let mut filled = start;
         while filled < buffer.len() && !self.ended {
             match self.reader.read(&mut buffer[filled..]) {
