@@ -4,19 +4,21 @@
 //! decides and what [`Gate::explain`] prints is the same [`Gate::holds`]. A grant is a list of numbered slots: the store takes
 //! each with a condition of its own, so that even two gates could never give one slot twice.
 //!
-//! Cost: executions that wait for the same keys form a [`Line`], and only its head is looked at; a blocked line is parked at the first
-//! key that has no slot and is looked at again when one of that key's is freed. So a decision costs the logarithm of what waits, not its number.
+//! Order: of all requests that could start, the best rank goes first, whatever freed the way. Cost: see `queues`: a decision looks
+//! at the best of those that wait for the same keys, not at each; so it costs the logarithm of what waits, not its number.
 
 mod explain;
 mod needs;
+mod queues;
 mod slots;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 pub use explain::{Explanation, Hold};
 use model::{ExecutionId, NeedVerdict, PermitKey, Permits, RunId, UnitName};
 use needs::Needs;
 pub use needs::{ItemEnd, NeedState};
+use queues::{Look, Queues};
 use slots::Slots;
 
 /// A wish to start an attempt.
@@ -55,9 +57,6 @@ pub enum Decision {
 /// Higher priority first, then the older run, then the smaller item.
 type Rank = (std::cmp::Reverse<i16>, ExecutionId);
 
-/// The keys that a line of requests waits for.
-type LineKey = Vec<PermitKey>;
-
 /// Who waits and who holds slots.
 #[derive(Debug, Default)]
 pub struct Gate {
@@ -67,11 +66,7 @@ pub struct Gate {
     disabled: HashMap<UnitName, String>,
     /// Requests that wait for a disabled unit.
     disabled_waits: HashMap<UnitName, HashSet<ExecutionId>>,
-    lines: HashMap<LineKey, BTreeSet<Rank>>,
-    /// Lines parked at a key, by the rank of their head.
-    parked: HashMap<PermitKey, BTreeMap<Rank, LineKey>>,
-    /// Where each parked line is.
-    places: HashMap<LineKey, (PermitKey, Rank)>,
+    queues: Queues,
 }
 
 impl Gate {
@@ -105,15 +100,16 @@ impl Gate {
         self.requests.entry(request.execution).or_insert(request);
     }
 
-    /// Asks for permits. The answer is in the rulings, or comes with those of a later call. Asking again changes nothing.
+    /// Asks for permits. The answer is in the rulings, or comes with those of a later call. Asking again changes nothing, nor does
+    /// asking while holding: whoever lost the answer gives the slots back first.
     pub fn ask(&mut self, request: Request) -> Vec<Ruling> {
         let execution = request.execution;
-        if self.requests.contains_key(&execution) {
-            return Vec::new();
-        }
-        self.requests.insert(execution, request);
         let mut rulings = Vec::new();
-        self.consider(execution, &mut rulings);
+        if !self.requests.contains_key(&execution) && !self.slots.holds_any(execution) {
+            self.requests.insert(execution, request);
+            self.consider(execution, &mut rulings);
+            self.grant(&[], &mut rulings);
+        }
         rulings
     }
 
@@ -121,27 +117,27 @@ impl Gate {
     pub fn withdraw(&mut self, execution: ExecutionId) -> Vec<Ruling> {
         let mut rulings = Vec::new();
         if let Some(request) = self.requests.remove(&execution) {
-            if let Some(line) = self.leave_line(&request) {
-                self.serve(line, &mut rulings);
-            }
+            self.queues.remove(rank_of(&request), &request.keys);
             self.needs.stop_waiting(execution);
             if let Some(waits) = self.disabled_waits.get_mut(&request.unit) {
                 waits.remove(&execution);
             }
+            self.grant(&[], &mut rulings);
         }
         rulings
     }
 
-    /// An attempt is over: its slots are free. `end` is set where the execution itself is over.
+    /// An attempt is over: its slots are free. `end` is set where the execution itself is over; it waits for nothing then.
     pub fn release(&mut self, execution: ExecutionId, end: Option<ItemEnd>) -> Vec<Ruling> {
         let mut rulings = Vec::new();
         let freed = self.slots.free(execution);
         if let Some(end) = end {
+            rulings.extend(self.withdraw(execution));
             for waiting in self.needs.ended(execution, end) {
                 self.consider(waiting, &mut rulings);
             }
         }
-        self.wake(freed.iter(), &mut rulings);
+        self.grant(&freed, &mut rulings);
         rulings
     }
 
@@ -156,6 +152,7 @@ impl Gate {
                 for execution in self.disabled_waits.remove(unit).unwrap_or_default() {
                     self.consider(execution, &mut rulings);
                 }
+                self.grant(&[], &mut rulings);
             }
             None => {}
         }
@@ -165,6 +162,11 @@ impl Gate {
     /// How many requests wait.
     pub fn waiting(&self) -> usize {
         self.requests.len()
+    }
+
+    /// How many queues all decisions so far have looked at: the work of the gate, for metrics.
+    pub fn looks(&self) -> u64 {
+        self.queues.looks()
     }
 
     /// Everything that keeps the request from starting now; empty: nothing does. `Err` is a need that can never be met.
@@ -190,112 +192,58 @@ impl Gate {
         Ok(holds)
     }
 
-    /// Looks at a request that is in no line: refuses it, sets it aside for a need or a disabled unit, or puts it in line.
+    /// Looks at a request that is in no queue: refuses it, sets it aside for needs or a disabled unit, or puts it in its queue.
     fn consider(&mut self, execution: ExecutionId, rulings: &mut Vec<Ruling>) {
         let Some(request) = self.requests.get(&execution) else { return };
-        let unmet = request.needs.iter().find_map(|(unit, verdict)| match self.needs.state(execution.run, unit, *verdict) {
-            NeedState::Met => None,
-            NeedState::Open { .. } => Some(Ok(unit.clone())),
-            NeedState::Never { why } => Some(Err(why)),
-        });
-        match unmet {
-            Some(Err(why)) => {
-                self.requests.remove(&execution);
-                rulings.push(Ruling { execution, decision: Decision::Refuse(why) });
-            }
-            Some(Ok(unit)) => self.needs.wait(execution, unit),
-            None if self.disabled.contains_key(&request.unit) => {
-                self.disabled_waits.entry(request.unit.clone()).or_default().insert(execution);
-            }
-            None => {
-                let line = self.join_line(execution);
-                self.serve(line, rulings);
-            }
-        }
-    }
-
-    fn join_line(&mut self, execution: ExecutionId) -> LineKey {
-        let request = &self.requests[&execution];
-        let line = line_of(request);
-        self.lines.entry(line.clone()).or_default().insert(rank_of(request));
-        line
-    }
-
-    /// Takes a request out of its line, if it is in one; says which.
-    fn leave_line(&mut self, request: &Request) -> Option<LineKey> {
-        let line = line_of(request);
-        let left = self.lines.get_mut(&line)?.remove(&rank_of(request));
-        left.then_some(line)
-    }
-
-    /// Grants from the head of a line until it is empty or a key has no slot left; then parks it there. So a line is parked at a key
-    /// only as long as that key has no room.
-    fn serve(&mut self, line: LineKey, rulings: &mut Vec<Ruling>) {
-        self.unpark(&line);
-        loop {
-            let Some(head) = self.lines.get(&line).and_then(|ranks| ranks.first().copied()) else {
-                self.lines.remove(&line);
-                return;
-            };
-            if let Some(full) = self.first_full(&line) {
-                self.park(line, full);
-                return;
-            }
-            let request = self.requests.remove(&head.1).expect("whoever is in line has a request");
-            self.lines.entry(line.clone()).or_default().remove(&head);
-            if self.disabled.contains_key(&request.unit) {
-                self.disabled_waits.entry(request.unit.clone()).or_default().insert(head.1);
-                self.requests.insert(head.1, request);
-                continue;
-            }
-            let permits = self.slots.take(head.1, &request.keys);
-            rulings.push(Ruling { execution: head.1, decision: Decision::Grant(permits) });
-        }
-    }
-
-    /// The first key of the line without room. Limits belong to the request; those of one line may differ by revision, the head's count.
-    fn first_full(&self, line: &LineKey) -> Option<PermitKey> {
-        let head = self.lines.get(line)?.first()?;
-        let request = self.requests.get(&head.1)?;
-        request.keys.iter().find(|(key, limit)| !self.slots.has_room(key, *limit)).map(|(key, _)| key.clone())
-    }
-
-    fn park(&mut self, line: LineKey, at: PermitKey) {
-        let Some(head) = self.lines.get(&line).and_then(|ranks| ranks.first().copied()) else { return };
-        self.places.insert(line.clone(), (at.clone(), head));
-        self.parked.entry(at).or_default().insert(head, line);
-    }
-
-    fn unpark(&mut self, line: &LineKey) {
-        if let Some((key, head)) = self.places.remove(line)
-            && let Some(lines) = self.parked.get_mut(&key)
-        {
-            lines.remove(&head);
-            if lines.is_empty() {
-                self.parked.remove(&key);
-            }
-        }
-    }
-
-    /// Serves what is parked at keys with room, best rank first. A line that is blocked elsewhere moves there, so each turn of the
-    /// loop either grants or takes one line off this key.
-    fn wake<'a>(&mut self, keys: impl Iterator<Item = &'a PermitKey>, rulings: &mut Vec<Ruling>) {
-        for key in keys {
-            while let Some((_, line)) = self.parked.get(key).and_then(BTreeMap::first_key_value) {
-                let line = line.clone();
-                self.serve(line.clone(), rulings);
-                if self.places.get(&line).is_some_and(|(place, _)| place == key) {
-                    break;
+        let mut open = Vec::new();
+        for (unit, verdict) in &request.needs {
+            match self.needs.state(execution.run, unit, *verdict) {
+                NeedState::Met => {}
+                NeedState::Open { .. } => open.push((unit.clone(), *verdict)),
+                NeedState::Never { why } => {
+                    self.requests.remove(&execution);
+                    rulings.push(Ruling { execution, decision: Decision::Refuse(why) });
+                    return;
                 }
             }
         }
+        if !open.is_empty() {
+            self.needs.wait(execution, open);
+        } else if self.disabled.contains_key(&request.unit) {
+            self.disabled_waits.entry(request.unit.clone()).or_default().insert(execution);
+        } else {
+            self.queues.insert(rank_of(request), &request.keys);
+        }
+    }
+
+    /// Grants until nobody who waits could start. Afterwards every queue with somebody in it is parked at a key without room, or below one
+    /// that is; so only what waits at `freed` keys, and who just joined, has to be looked at.
+    fn grant(&mut self, freed: &[PermitKey], rulings: &mut Vec<Ruling>) {
+        loop {
+            // Before every look: what is parked behind somebody who went, or could not, may be the best now.
+            let woken = freed.iter().filter(|key| self.queues.wake_best(key, &self.slots)).count();
+            match self.queues.look(&self.slots) {
+                Look::Free(rank) => self.let_go(rank.1, rulings),
+                Look::Full => {}
+                Look::Nobody if woken > 0 => {}
+                Look::Nobody => return,
+            }
+        }
+    }
+
+    /// Grants to somebody for whom there is room, or sets him aside where his unit was disabled meanwhile.
+    fn let_go(&mut self, execution: ExecutionId, rulings: &mut Vec<Ruling>) {
+        let Some(request) = self.requests.get(&execution) else { return };
+        if self.disabled.contains_key(&request.unit) {
+            self.disabled_waits.entry(request.unit.clone()).or_default().insert(execution);
+            return;
+        }
+        let permits = self.slots.take(execution, &request.keys);
+        self.requests.remove(&execution);
+        rulings.push(Ruling { execution, decision: Decision::Grant(permits) });
     }
 }
 
 fn rank_of(request: &Request) -> Rank {
     (std::cmp::Reverse(request.priority), request.execution)
-}
-
-fn line_of(request: &Request) -> LineKey {
-    request.keys.iter().map(|(key, _)| key.clone()).collect()
 }

@@ -40,85 +40,124 @@ struct UnitItems {
     waiting: HashSet<ExecutionId>,
 }
 
-/// The items of every open run, by unit.
+/// The items of every open run.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
-    runs: HashMap<RunId, HashMap<UnitName, UnitItems>>,
-    units: HashMap<ExecutionId, UnitName>,
-    waits_for: HashMap<ExecutionId, UnitName>,
+    runs: HashMap<RunId, RunItems>,
+}
+
+#[derive(Debug, Default)]
+struct RunItems {
+    units: HashMap<UnitName, UnitItems>,
+    unit_of: HashMap<ExecutionId, UnitName>,
+    /// The needs of each waiting execution that are open.
+    open_needs: HashMap<ExecutionId, HashMap<UnitName, NeedVerdict>>,
 }
 
 impl Needs {
+    /// Makes items known. One that is known already stays as it is: it may have ended.
     pub(super) fn open_run<'a>(&mut self, run: RunId, items: impl IntoIterator<Item = (ExecutionId, &'a UnitName)>) {
-        let units = self.runs.entry(run).or_default();
+        let known = self.runs.entry(run).or_default();
         for (execution, unit) in items {
-            units.entry(unit.clone()).or_default().open.insert(execution);
-            self.units.insert(execution, unit.clone());
+            if known.unit_of.insert(execution, unit.clone()).is_none() {
+                known.units.entry(unit.clone()).or_default().open.insert(execution);
+            }
         }
     }
 
     pub(super) fn close_run(&mut self, run: RunId) {
-        if self.runs.remove(&run).is_some() {
-            self.units.retain(|execution, _| execution.run != run);
-            self.waits_for.retain(|execution, _| execution.run != run);
-        }
+        self.runs.remove(&run);
     }
 
-    pub(super) fn wait(&mut self, execution: ExecutionId, unit: UnitName) {
-        if let Some(items) = self.runs.get_mut(&execution.run).and_then(|units| units.get_mut(&unit)) {
-            items.waiting.insert(execution);
-            self.waits_for.insert(execution, unit);
+    /// Takes note of who waits for the open needs of its run.
+    pub(super) fn wait(&mut self, execution: ExecutionId, needs: Vec<(UnitName, NeedVerdict)>) {
+        let Some(run) = self.runs.get_mut(&execution.run) else { return };
+        for (unit, _) in &needs {
+            if let Some(items) = run.units.get_mut(unit) {
+                items.waiting.insert(execution);
+            }
         }
+        run.open_needs.insert(execution, needs.into_iter().collect());
     }
 
     pub(super) fn stop_waiting(&mut self, execution: ExecutionId) {
-        if let Some(unit) = self.waits_for.remove(&execution)
-            && let Some(items) = self.runs.get_mut(&execution.run).and_then(|units| units.get_mut(&unit))
-        {
-            items.waiting.remove(&execution);
+        if let Some(run) = self.runs.get_mut(&execution.run) {
+            run.stop_waiting(execution);
         }
     }
 
-    /// Takes note of an item's end. Says who is to be looked at again: those that waited for its unit, once that is decided.
+    /// Takes note of an item's end. Says who is to be looked at again: those of whom a need can never be met, or all are.
     pub(super) fn ended(&mut self, execution: ExecutionId, end: ItemEnd) -> Vec<ExecutionId> {
-        let Some(unit) = self.units.get(&execution) else { return Vec::new() };
-        let Some(items) = self.runs.get_mut(&execution.run).and_then(|units| units.get_mut(unit)) else { return Vec::new() };
-        if !items.open.remove(&execution) {
-            return Vec::new();
-        }
-        match end.state {
-            ExecutionState::Succeeded => {
-                if let Some(verdict) = end.verdict
-                    && items.worst.is_none_or(|(worst, _)| verdict > worst)
-                {
-                    items.worst = Some((verdict, execution));
-                }
-            }
-            ExecutionState::Created | ExecutionState::Started | ExecutionState::Failed | ExecutionState::Cancelled => {
-                items.not_succeeded = items.not_succeeded.or(Some((execution, end.state)));
-            }
-        }
-        if items.open.is_empty() || items.not_succeeded.is_some() {
-            let mut waiting: Vec<ExecutionId> = items.waiting.drain().collect();
-            waiting.sort_unstable();
-            for execution in &waiting {
-                self.waits_for.remove(execution);
-            }
-            waiting
-        } else {
-            Vec::new()
-        }
+        self.runs.get_mut(&execution.run).map(|run| run.ended(execution, end)).unwrap_or_default()
     }
 
     pub(super) fn state(&self, run: RunId, unit: &UnitName, wanted: NeedVerdict) -> NeedState {
-        let Some(items) = self.runs.get(&run).and_then(|units| units.get(unit)) else { return NeedState::Met };
-        if let Some((execution, state)) = items.not_succeeded {
+        self.runs.get(&run).and_then(|run| run.units.get(unit)).map_or(NeedState::Met, |items| items.state(unit, wanted))
+    }
+}
+
+impl RunItems {
+    fn stop_waiting(&mut self, execution: ExecutionId) {
+        for unit in self.open_needs.remove(&execution).unwrap_or_default().keys() {
+            if let Some(items) = self.units.get_mut(unit) {
+                items.waiting.remove(&execution);
+            }
+        }
+    }
+
+    fn ended(&mut self, execution: ExecutionId, end: ItemEnd) -> Vec<ExecutionId> {
+        let Some(unit) = self.unit_of.get(&execution).cloned() else { return Vec::new() };
+        let Some(items) = self.units.get_mut(&unit) else { return Vec::new() };
+        if !items.open.remove(&execution) {
+            return Vec::new();
+        }
+        items.take_note(execution, end);
+        if !items.open.is_empty() && items.not_succeeded.is_none() {
+            return Vec::new();
+        }
+        let mut waiting: Vec<ExecutionId> = items.waiting.drain().collect();
+        waiting.sort_unstable();
+        waiting.retain(|waiting| self.is_decided(*waiting, &unit));
+        waiting
+    }
+
+    /// A need of `execution` is no longer open: whether that decides about it.
+    fn is_decided(&mut self, execution: ExecutionId, unit: &UnitName) -> bool {
+        let Some(needs) = self.open_needs.get_mut(&execution) else { return false };
+        let wanted = needs.remove(unit).unwrap_or(NeedVerdict::Any);
+        let never = self.units.get(unit).is_some_and(|items| matches!(items.state(unit, wanted), NeedState::Never { .. }));
+        let decided = never || needs.is_empty();
+        if decided {
+            self.stop_waiting(execution);
+        }
+        decided
+    }
+}
+
+impl UnitItems {
+    fn take_note(&mut self, execution: ExecutionId, end: ItemEnd) {
+        match end.state {
+            ExecutionState::Succeeded => {
+                if let Some(verdict) = end.verdict
+                    && self.worst.is_none_or(|(worst, _)| verdict > worst)
+                {
+                    self.worst = Some((verdict, execution));
+                }
+            }
+            ExecutionState::Created | ExecutionState::Started | ExecutionState::Failed | ExecutionState::Cancelled => {
+                self.not_succeeded = self.not_succeeded.or(Some((execution, end.state)));
+            }
+        }
+    }
+
+    fn state(&self, unit: &UnitName, wanted: NeedVerdict) -> NeedState {
+        if let Some((execution, state)) = self.not_succeeded {
             return NeedState::Never { why: format!("needs {unit}, which {} ({execution})", words(state)) };
         }
-        if !items.open.is_empty() {
-            return NeedState::Open { left: items.open.len() };
+        if !self.open.is_empty() {
+            return NeedState::Open { left: self.open.len() };
         }
-        match items.worst {
+        match self.worst {
             Some((worst, execution)) if !good_enough(worst, wanted) => {
                 NeedState::Never { why: format!("needs {unit} with a better verdict than `{}` ({execution})", worst.as_str()) }
             }

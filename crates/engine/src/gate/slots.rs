@@ -31,15 +31,19 @@ impl Slots {
 
     pub(super) fn occupy(&mut self, execution: ExecutionId, permits: &Permits) {
         for (key, slot) in permits {
-            self.by_key.entry(key.clone()).or_default().insert(*slot, execution);
+            self.occupy_slot(execution, key.clone(), *slot);
         }
-        self.by_holder.insert(execution, permits.clone());
     }
 
     pub(super) fn occupy_slot(&mut self, execution: ExecutionId, key: PermitKey, slot: u32) {
-        if self.by_key.entry(key.clone()).or_default().insert(slot, execution).is_none() {
-            self.by_holder.entry(execution).or_default().push((key, slot));
+        let before = self.by_key.entry(key.clone()).or_default().insert(slot, execution);
+        if before == Some(execution) {
+            return;
         }
+        if let Some(permits) = before.and_then(|before| self.by_holder.get_mut(&before)) {
+            permits.retain(|permit| *permit != (key.clone(), slot));
+        }
+        self.by_holder.entry(execution).or_default().push((key, slot));
     }
 
     /// Frees what the execution holds; says of which keys.
@@ -47,13 +51,20 @@ impl Slots {
         let permits = self.by_holder.remove(&execution).unwrap_or_default();
         for (key, slot) in &permits {
             if let Some(taken) = self.by_key.get_mut(key) {
-                taken.remove(slot);
+                // After a conflict somebody else may be known to hold it.
+                if taken.get(slot) == Some(&execution) {
+                    taken.remove(slot);
+                }
                 if taken.is_empty() {
                     self.by_key.remove(key);
                 }
             }
         }
         permits.into_iter().map(|(key, _)| key).collect()
+    }
+
+    pub(super) fn holds_any(&self, execution: ExecutionId) -> bool {
+        self.by_holder.contains_key(&execution)
     }
 
     pub(super) fn holders(&self, key: &PermitKey) -> Vec<ExecutionId> {
