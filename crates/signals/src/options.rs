@@ -87,6 +87,6 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { row_bytes: 16 << 20, columns: 4096, depth: 64, name_bytes: 256, repeat_rows: 64 << 20, distinct_bytes: 32 << 20 }
+        Self { row_bytes: 16 << 20, columns: 2000, depth: 64, name_bytes: 256, repeat_rows: 64 << 20, distinct_bytes: 20 << 20 }
     }
 }

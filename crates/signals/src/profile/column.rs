@@ -12,7 +12,7 @@ use crate::document::CellType;
 /// Numbers of a column that are kept for its quantiles.
 const SAMPLE: usize = 4096;
 /// The same for columns beyond the first hundred.
-const SMALL_SAMPLE: usize = 512;
+const SMALL_SAMPLE: usize = 256;
 const WIDE: usize = 100;
 
 /// The running counts of one column.

@@ -61,13 +61,17 @@ fn add_line(line: &[u8], number: u64, last: bool, table: &mut Table<'_>, paths: 
         table.oddities.blank.add(number);
         return;
     }
+    let columns = table.columns.len();
     match row.read(line, table, paths) {
         Ok(()) => row.count(line, table),
         Err(fault) => {
+            // Nothing of a bad line counts, nor do the columns that only it has.
+            paths.forget(columns, table);
             table.oddities.bad_json.add(number);
             match fault {
                 Fault::CutOff if last => table.oddities.truncated.add(number),
                 Fault::TooDeep => table.reach("depth"),
+                Fault::TooMany => table.reach("row_values"),
                 Fault::CutOff | Fault::Wrong => {}
             }
         }

@@ -127,6 +127,14 @@ impl<'a> Table<'a> {
         Some(place)
     }
 
+    /// Takes back all but the first columns; nothing may have been counted in the others.
+    pub(super) fn forget_columns(&mut self, keep: usize) {
+        self.columns.truncate(keep);
+        for declared in self.key.iter_mut().chain(&mut self.unique) {
+            declared.places.retain(|place| *place < keep);
+        }
+    }
+
     /// Notes that a limit was reached.
     pub(super) fn reach(&mut self, limit: &'static str) {
         if !self.limits.contains(&limit) {

@@ -206,6 +206,18 @@ fn a_repeated_json_key_counts_its_last_value_only() {
 }
 
 #[test]
+fn a_bad_line_leaves_no_trace_but_its_count() {
+    let bad = read("a.jsonl", b"{\"a\":1}\n{\"b\":1,\"c\":{\"d\":2}\n{\"b\":oops}\n{\"e\":1,\"a\":2}\n");
+    let keys: Vec<&str> = bad.columns.iter().map(|column| column.key.as_str()).collect();
+    assert_eq!((keys.as_slice(), bad.table.as_ref().unwrap().bad_rows), (["a", "e"].as_slice(), 2));
+
+    let limits = Limits { columns: 2, ..Limits::default() };
+    let line = format!("{{{}\"a\":1}}\n", "\"a\":1,".repeat(100));
+    let many = profile(line.as_bytes(), "a.jsonl", &Options { limits, ..Options::default() }, now());
+    assert_eq!((many.scan.limits.as_slice(), many.table.unwrap().bad_rows), (["row_values".to_owned()].as_slice(), 1));
+}
+
+#[test]
 fn json_strings_keep_their_type_and_their_escapes() {
     let profile =
         read("a.jsonl", b"{\"s\":\"12\",\"e\":\"\\u00e9\",\"t\":\"2026-01-02T00:00:00Z\"}\n{\"s\":\"\",\"e\":\"\xc3\xa9\"}\n");

@@ -29,7 +29,7 @@ impl Paths {
     ) -> Option<usize> {
         let slot = after.map_or(0, |place| place + 1);
         if let Some(Some(guess)) = self.next.get(slot)
-            && let (of, name) = &self.keys[*guess]
+            && let Some((of, name)) = self.keys.get(*guess)
             && *of == parent
             && name == key
         {
@@ -45,9 +45,20 @@ impl Paths {
         place
     }
 
+    /// Forgets all but the first columns.
+    pub(super) fn forget(&mut self, columns: usize, table: &mut Table<'_>) {
+        for (parent, key) in self.keys.drain(columns..) {
+            self.scratch.clear();
+            self.scratch.extend_from_slice(&parent_bytes(parent));
+            self.scratch.extend_from_slice(&key);
+            self.known.remove(&self.scratch);
+        }
+        table.forget_columns(columns);
+    }
+
     fn look_up(&mut self, parent: Option<usize>, key: &[u8], table: &mut Table<'_>) -> Option<usize> {
         self.scratch.clear();
-        self.scratch.extend_from_slice(&parent.map_or(u64::MAX, |place| place as u64).to_le_bytes());
+        self.scratch.extend_from_slice(&parent_bytes(parent));
         // Of a key beyond the limit only the start and a hash are kept.
         let limit = table.options.limits.name_bytes;
         let start = &key[..key.len().min(limit)];
@@ -77,4 +88,8 @@ impl Paths {
         self.known.insert(self.scratch.clone(), place);
         place
     }
+}
+
+fn parent_bytes(parent: Option<usize>) -> [u8; 8] {
+    parent.map_or(u64::MAX, |place| place as u64).to_le_bytes()
 }

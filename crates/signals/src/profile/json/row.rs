@@ -6,6 +6,9 @@ use super::super::table::Table;
 use super::paths::Paths;
 use super::text::{Cursor, Family, Fault, Raw, Read, Start, number_hash, resolve, tagged};
 
+/// Values of a row for each column that it may have.
+const REPEATS: usize = 16;
+
 /// The values of one object in the order of the text; reused from row to row.
 #[derive(Debug, Default)]
 pub(super) struct Row {
@@ -17,6 +20,8 @@ pub(super) struct Row {
     latest: Vec<Option<usize>>,
     /// The column read last.
     after: Option<usize>,
+    /// Most values; only repeated keys can make more than there are columns.
+    most: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +48,7 @@ impl Row {
     /// Reads one object. Until [`Row::count`] nothing is counted.
     pub(super) fn read(&mut self, line: &[u8], table: &mut Table<'_>, paths: &mut Paths) -> Read<()> {
         self.clear();
+        self.most = table.options.limits.columns.saturating_mul(REPEATS);
         let mut cursor = Cursor::new(line);
         cursor.expect(b'{')?;
         let depth = table.options.limits.depth;
@@ -125,13 +131,13 @@ impl Row {
             }
             Start::Object => {
                 let depth = depth.checked_sub(1).ok_or(Fault::TooDeep)?;
-                let entry = self.add(place, Content::Struct);
+                let entry = self.add(place, Content::Struct)?;
                 self.object(cursor, Some(place), depth, table, paths)?;
                 self.entries[entry].end = self.entries.len();
                 return Ok(());
             }
         };
-        self.add(place, content);
+        self.add(place, content)?;
         Ok(())
     }
 
@@ -147,7 +153,7 @@ impl Row {
     }
 
     /// Adds an entry; an earlier one of the same column, and all within it, no longer counts.
-    fn add(&mut self, place: usize, content: Content) -> usize {
+    fn add(&mut self, place: usize, content: Content) -> Read<usize> {
         if self.latest.len() <= place {
             self.latest.resize(place + 1, None);
         }
@@ -159,9 +165,12 @@ impl Row {
             }
         }
         let entry = self.entries.len();
+        if entry >= self.most {
+            return Err(Fault::TooMany);
+        }
         self.latest[place] = Some(entry);
         self.entries.push(Entry { place: Some(place), content, end: entry + 1 });
-        entry
+        Ok(entry)
     }
 
     /// Counts what was read last.

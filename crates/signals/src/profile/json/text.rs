@@ -11,6 +11,8 @@ pub(super) enum Fault {
     Wrong,
     /// It is nested beyond the limit.
     TooDeep,
+    /// It has far more values than a row may have columns.
+    TooMany,
 }
 
 pub(super) type Read<T> = Result<T, Fault>;
