@@ -389,7 +389,9 @@ pub(crate) enum RetryOn {
     Reason(Reason),
 }
 
-const SPAN: &str = "([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?";
+/// Units from the largest down, of which one at least is there.
+const SPAN: &str = "(0|[0-9]+d([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?|[0-9]+h([0-9]+m)?([0-9]+s)?([0-9]+ms)?\
+    |[0-9]+m([0-9]+s)?([0-9]+ms)?|[0-9]+s([0-9]+ms)?|[0-9]+ms)";
 
 /// Types that are one text or number each, with their schema.
 macro_rules! leaf {
@@ -432,12 +434,12 @@ leaf! {
     Span: json_schema!({
         "title": "span", "description": "A span of time: `250ms`, `10s`, `5m`, `2h`, `1d`, joined from the largest unit \
             (`1h30m`); or `0`.",
-        "anyOf": [{ "type": "string", "minLength": 1, "pattern": format!("^(0|{SPAN})$") }, { "const": 0 }]
+        "anyOf": [{ "type": "string", "pattern": format!("^{SPAN}$") }, { "const": 0 }]
     });
     SpanRange: json_schema!({
         "title": "span range", "description": "From a shortest to a longest span: `10s..5m`. One span alone is both.",
         "anyOf": [
-            { "type": "string", "minLength": 1, "pattern": format!("^(0|{SPAN})([.][.](0|{SPAN}))?$") },
+            { "type": "string", "pattern": format!("^{SPAN}([.][.]{SPAN})?$") },
             { "const": 0 }
         ]
     });

@@ -56,7 +56,7 @@ struct Frame<'t> {
 
 enum Open<'t> {
     List(Vec<Node<'t>>),
-    Mapping { entries: Vec<Entry<'t>>, key: Key<'t>, places: HashMap<String, Mark> },
+    Mapping { entries: Vec<Entry<'t>>, key: Key<'t>, index: HashMap<String, Mark> },
 }
 
 enum Key<'t> {
@@ -114,7 +114,7 @@ impl<'t> Builder<'t> {
                 self.open(mark, Open::List(Vec::new()), anchor, tag.map(|tag| as_written(&tag)), report)?;
             }
             Event::MappingStart(anchor, tag) => {
-                let open = Open::Mapping { entries: Vec::new(), key: Key::Awaited, places: HashMap::new() };
+                let open = Open::Mapping { entries: Vec::new(), key: Key::Awaited, index: HashMap::new() };
                 self.open(mark, open, anchor, tag.map(|tag| as_written(&tag)), report)?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(report),
@@ -183,20 +183,19 @@ impl<'t> Builder<'t> {
             }
             return;
         };
-        let (entries, key, places) = match &mut frame.open {
+        let (entries, key, index) = match &mut frame.open {
             Open::List(elements) => return elements.push(node),
-            Open::Mapping { entries, key, places } => (entries, key, places),
+            Open::Mapping { entries, key, index } => (entries, key, index),
         };
         match std::mem::replace(key, Key::Awaited) {
             Key::Bad => {}
             Key::Text(text, key_mark) => {
                 // What is not written has no place of its own; the parser gives that of whatever comes next.
                 let mark = if is_empty(&node) { key_mark } else { node.mark };
-                if let Some(first) = places.get(text.as_ref()) {
+                if let Some(first) = first_place(&text, entries, index) {
                     let message = format!("`{}` is given twice in this mapping, first in line {}", short(&text), first.line);
                     report.add(key_mark, Code::DuplicateKey, message);
                 } else {
-                    places.insert(text.clone().into_owned(), key_mark);
                     entries.push(Entry { key: text, key_mark, value: Node { mark, ..node } });
                 }
             }
@@ -210,6 +209,20 @@ impl<'t> Builder<'t> {
             },
         }
     }
+}
+
+/// Mappings up to this size are searched; larger ones, which no person writes, get an index.
+const SEARCHED: usize = 24;
+
+/// Where `key` was given before in a mapping.
+fn first_place(key: &str, entries: &[Entry<'_>], index: &mut HashMap<String, Mark>) -> Option<Mark> {
+    if entries.len() <= SEARCHED {
+        return entries.iter().find(|entry| entry.key == key).map(|entry| entry.key_mark);
+    }
+    for entry in &entries[index.len()..] {
+        index.insert(entry.key.to_string(), entry.key_mark);
+    }
+    index.get(key).copied()
 }
 
 fn scalar(text: Cow<'_, str>, style: ScalarStyle, span: Span) -> Scalar<'_> {

@@ -1,6 +1,6 @@
 //! The reference of the manifest language, in Markdown.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use serde_json::{Map, Value};
 
@@ -45,11 +45,14 @@ pub fn reference() -> String {
         section(&mut text, &format!("{level} {heading}"), mapping, shape, types);
     }
     text.push_str("\n## Types of values\n\n| type | meaning |\n|---|---|\n");
-    for value in types.values().filter(|value| value.get("properties").is_none()) {
-        if let (Some(title), Some(description)) = (value["title"].as_str(), value["description"].as_str()) {
-            // Writing to a text cannot fail.
-            let _ = writeln!(text, "| {title} | {} |", cell(&with_options(description, value)));
-        }
+    let described = |value: &Value| {
+        let description = with_options(value["description"].as_str()?, value);
+        Some((value["title"].as_str()?.to_owned(), cell(&description)))
+    };
+    let leaves = types.values().filter(|value| value.get("properties").is_none());
+    for (title, description) in leaves.filter_map(described).collect::<BTreeMap<_, _>>() {
+        // Writing to a text cannot fail.
+        let _ = writeln!(text, "| {title} | {description} |");
     }
     text
 }

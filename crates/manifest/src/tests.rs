@@ -9,6 +9,7 @@ mod any_text;
 mod examples;
 mod good_fleet;
 mod reading;
+mod validator;
 mod wrong_fleet;
 
 fn source(path: &str, text: &str) -> SourceFile {

@@ -1,13 +1,13 @@
 //! Reading single values from nodes: each reader gives the value, or reports once why not.
 
-use std::{fmt, str::FromStr};
+use std::{collections::BTreeMap, fmt, str::FromStr};
 
 use model::{ByteSize, Span, SpanRange};
 use serde_json::Value;
 
 use crate::{
     Code,
-    node::{Content, Meaning, Node, Scalar, short},
+    node::{Content, Entry, Meaning, Node, Scalar, short},
     report::{Report, did_you_mean},
 };
 
@@ -257,7 +257,12 @@ pub(crate) fn json(node: &Node<'_>, what: What<'_>, report: &mut Report<'_>) -> 
         Content::Reported => None,
         Content::List(elements) => elements.iter().map(|node| json(node, what, report)).collect(),
         Content::Mapping(entries) => {
-            entries.iter().map(|entry| Some((entry.key.to_string(), json(&entry.value, what, report)?))).collect()
+            let value = |entry: &Entry<'_>, report: &mut Report<'_>| {
+                json(&entry.value, what, report).map(|value| (entry.key.to_string(), value))
+            };
+            // Sorted, since the order of keys means nothing and equal content must be equal.
+            let sorted: Option<BTreeMap<String, Value>> = entries.iter().map(|entry| value(entry, report)).collect();
+            sorted.map(|sorted| Value::Object(sorted.into_iter().collect()))
         }
         Content::Scalar(scalar) => match scalar.meaning() {
             Meaning::Nothing => Some(Value::Null),

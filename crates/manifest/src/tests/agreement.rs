@@ -2,8 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::told;
-use crate::{reference::MAPPINGS, schema};
+use serde_json::Value;
+
+use super::{fleet, source, told, validator::is_valid};
+use crate::{
+    parse::parse,
+    place::Readable,
+    reference,
+    reference::MAPPINGS,
+    report::Report,
+    schema,
+    value::{What, json},
+};
 
 #[test]
 fn decoder_and_schema_know_the_same_keys() {
@@ -68,4 +78,128 @@ fn document(name: &str, entries: &str) -> String {
         other => panic!("say how a document holds a mapping of type {other}"),
     };
     format!("name: first\nrun: [a]\n---\n{{ {before}{entries}{after} }}")
+}
+
+/// The documents of a text as JSON.
+pub(super) fn documents(text: &str) -> Vec<Value> {
+    let (readable, mut report) = (Readable::json(text), Report::new("a.yaml"));
+    let documents = parse(&readable, &mut report).documents;
+    let values = documents.iter().map(|node| json(node, What::Document, &mut report).unwrap()).collect();
+    assert_eq!(report.problems, []);
+    values
+}
+
+#[test]
+fn what_the_decoder_takes_is_valid_under_the_schema() {
+    let schema = schema();
+    let texts = [include_str!("good/units.yaml"), include_str!("good/tiers.yaml"), include_str!("good/more.json")];
+    for document in texts.into_iter().flat_map(documents) {
+        assert!(is_valid(&document, &schema, &schema), "{document:#}");
+    }
+}
+
+#[test]
+fn decoder_and_schema_agree_on_single_values() {
+    let schema = schema();
+    let cases = [
+        ("name: a", ["A", "a_b", "-a", "a-", "\"\"", "5", "null", "[a]"].as_slice(), ["b", "b-1", "\"0-9\"", "\"5\""].as_slice()),
+        ("run: [a]", &["[]", "a", "[1]", "[true]", "{ a: b }"], &["[a, \"\"]", "[\"{{ slot | date }}\"]"]),
+        ("enabled: true", &["yes", "\"true\"", "1"], &["false", "True"]),
+        ("tags: [a]", &["a", "[\" \"]", "[1]", "[a, a]"], &["[]", "[a b, c]"]),
+        ("priority: 1", &["101", "-101", "1.5", "\"1\""], &["-100", "0x10"]),
+        (
+            "timeout: 1s",
+            &["1", "s", "1.5s", "5m2h", "10 s", "\"\"", "-1s", "{ running: 1 }", "{ run: 1s }"],
+            &["1h30m", "{ stopping: 0 }"],
+        ),
+        (
+            "retry: { attempts: 1 }",
+            &["3", "{ attempts: 0 }", "{ attempts: 1, backoff: 10s.. }"],
+            &["{ attempts: 2, backoff: 1s..1m5s }"],
+        ),
+        (
+            "retry: { attempts: 2, on: [75] }",
+            &[
+                "{ attempts: 2, on: [256] }",
+                "{ attempts: 2, on: [nope] }",
+                "{ attempts: 2, on: [refused] }",
+                "{ attempts: 2, on: [] }",
+            ],
+            &["{ attempts: 2, on: [1, timed_out] }"],
+        ),
+        ("concurrency: 1", &["0", "{ per: x }", "a"], &["{ limit: 3 }", "1000000"]),
+        (
+            "exit_codes: { 3: fail }",
+            &["{ 256: fail }", "{ x: fail }", "{ 3: maybe }", "{ -1: fail }"],
+            &["{ 0: retry, 255: success }"],
+        ),
+        ("environment: { A: x }", &["{ A: 1 }", "{ 1A: x }", "{ A-B: x }", "[A]"], &["{ _a1: \"\" }"]),
+        ("secrets: { A: x }", &["{ A: /x }", "{ A: x/ }", "{ A: \"a b\" }"], &["{ A: x/y-z_1.2 }"]),
+        (
+            "parameters: { a: { type: date } }",
+            &["{ A: { type: date } }", "{ a: { type: day } }", "{ a: date }"],
+            &["{ a_b-1: { type: number, min: -1.5 } }"],
+        ),
+        (
+            "artifacts: [{ path: a }]",
+            &["[a]", "[{ path: a, format: xls }]", "[{ path: a, key: [] }]"],
+            &["[]", "[{ path: \"**/*.csv\", checks: [\"rows > 1\"] }]"],
+        ),
+        ("location: a", &["\"\"", "5", "null"], &["../x", "/"]),
+        ("kind: job", &["flow", "Job", "5"], &["job"]),
+    ];
+    for (entry, bad, good) in cases {
+        let key = entry.split(':').next().unwrap();
+        let whole = |value: &str| {
+            let others = ["name: a", "run: [a]"].into_iter().filter(|other| !other.starts_with(&format!("{key}:")));
+            others.map(str::to_owned).chain([format!("{key}: {value}")]).collect::<Vec<_>>().join("\n")
+        };
+        for (value, right) in bad.iter().map(|value| (*value, false)).chain(good.iter().map(|value| (*value, true))) {
+            let text = whole(value);
+            assert_eq!(told(&text).is_empty(), right, "the decoder on {text:?}: {:?}", told(&text));
+            assert_eq!(is_valid(&documents(&text)[0], &schema, &schema), right, "the schema on {text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_default_that_is_written_out_changes_nothing() {
+    let schema = schema();
+    let minimal = |name: &str| match name {
+        "Job" => "name: a, run: [a]",
+        "Tier" | "Limit" => "name: t",
+        "Need" => "unit: first",
+        "Artifact" => "path: a",
+        _ => "",
+    };
+    let mut compared = 0;
+    for (name, _, shape) in MAPPINGS {
+        for (key, default) in
+            shape.keys.iter().filter_map(|key| Some((key, schema["$defs"][*name]["properties"][*key].get("default")?)))
+        {
+            let separator = if minimal(name).is_empty() { "" } else { ", " };
+            let written = document(name, &format!("{}{separator}{key}: {default}", minimal(name)));
+            let left_out = document(name, minimal(name));
+            let definitions = |text: &str| fleet(&[source("a.yaml", text)]).definitions;
+            assert_eq!(definitions(&written), definitions(&left_out), "{name}.{key}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 10, "the schema states defaults");
+}
+
+#[test]
+fn the_reference_tells_every_key() {
+    let reference = reference();
+    for (name, heading, shape) in MAPPINGS {
+        let section = reference.split("\n#").find(|section| section.trim_start_matches('#').trim_start().starts_with(heading));
+        let section = section.unwrap_or_else(|| panic!("{name} has no section"));
+        for key in shape.keys {
+            let row = section.lines().find(|line| line.starts_with(&format!("| `{key}` |")));
+            let row = row.unwrap_or_else(|| panic!("{name}.{key} has no row"));
+            let cells: Vec<&str> = row.split(" | ").collect();
+            assert!(cells.len() == 4 && cells[1] != "any" || *name == "Schedule", "{row}");
+            assert!(cells.last().is_some_and(|meaning| meaning.len() > 4), "{row}");
+        }
+    }
 }

@@ -2,8 +2,8 @@
 
 use std::{fs, path::Path};
 
-use super::fleet;
-use crate::SourceFile;
+use super::{agreement::documents, fleet, validator::is_valid};
+use crate::{SourceFile, schema};
 
 fn collect(root: &Path, folder: &Path, files: &mut Vec<SourceFile>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -27,6 +27,10 @@ fn the_example_fleet_has_no_problem() {
     collect(&root, &root, &mut files);
     let fleet = fleet(&files);
     assert_eq!(fleet.warnings, []);
+    let schema = schema();
+    for document in files.iter().flat_map(|file| documents(&file.text)) {
+        assert!(is_valid(&document, &schema, &schema), "{document:#}");
+    }
     let named = |name: &str| fleet.definitions.iter().any(|definition| definition.name() == name);
     assert!(["departures", "quakes", "light", "public-agencies", "default"].into_iter().all(named));
 }

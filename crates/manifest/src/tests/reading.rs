@@ -102,6 +102,19 @@ fn a_file_with_too_many_problems_is_cut_short() {
 }
 
 #[test]
+fn a_key_that_is_given_twice_is_found_in_mappings_of_any_size() {
+    for size in [1, 24, 25, 26, 1_000] {
+        let variables: String = (0..size).map(|number| format!("  V{number}: x\n")).collect();
+        let problems = told(&format!("{GOOD}environment:\n{variables}  V{}: y\n", size / 2));
+        let first = 4 + size / 2;
+        assert_eq!(
+            problems,
+            [format!("{}:3 E-M008 `V{}` is given twice in this mapping, first in line {first}", 4 + size, size / 2)]
+        );
+    }
+}
+
+#[test]
 fn a_long_chain_of_needs_is_no_circle() {
     let link = |index: usize| format!("---\nname: u{index}\nrun: [a]\nneeds: [u{}]\n", index + 1);
     let chain: String = (0..5_000).map(link).collect();
