@@ -1,13 +1,13 @@
 //! Manifests: YAML and JSON text to units, tiers and limits, with every problem at its place.
 //!
-//! What it is: the language in which a fleet is declared. [`read`] takes the texts of all files and gives a [`Fleet`] or every
+//! What it is: the language in which a fleet is declared. [`read()`] takes the texts of all files and gives a [`Fleet`] or every
 //! problem of every file, each with file, line, column, a stable [`Code`], a sentence and, where there is something better to
-//! do than what the sentence says, a hint. [`explain`] prints a problem with its line. [`schema`] and [`reference`] describe
+//! do than what the sentence says, a hint. [`explain()`] prints a problem with its line. [`schema()`] and [`reference()`] describe
 //! the language to editors and people.
 //!
 //! What it is not: no file system. Who calls it walks the folder, and says whether a location exists.
 //!
-//! Start at [`read`]; the way of a text goes through `parse` (text to trees with places), `document` and `job` (tree to
+//! Start at [`read()`]; the way of a text goes through `parse` (text to trees with places), `document` and `job` (tree to
 //! definition, by hand, so that messages can name causes), and `link` (what only all files together can tell). The types in
 //! `grammar` make the schema and the reference; tests hold them and the decoder together.
 //!

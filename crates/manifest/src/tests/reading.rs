@@ -117,12 +117,12 @@ fn a_key_that_is_given_twice_is_found_in_mappings_of_any_size() {
 #[test]
 fn a_long_chain_of_needs_is_no_circle() {
     let link = |index: usize| format!("---\nname: u{index}\nrun: [a]\nneeds: [u{}]\n", index + 1);
-    let chain: String = (0..5_000).map(link).collect();
-    let end = "---\nname: u5000\nrun: [a]\n";
+    let chain: String = (0..2_000).map(link).collect();
+    let end = "---\nname: u2000\nrun: [a]\n";
     assert!(read(&[source("a.yaml", &format!("{chain}{end}"))]).is_ok());
     let circle = told(&format!("{chain}{end}needs: [u0]\n"));
     assert_eq!(circle.len(), 1);
-    assert!(circle[0].contains("`u0` needs `u1`") && circle[0].contains("needs … (4982 more) … needs"), "{}", circle[0]);
+    assert!(circle[0].contains("`u0` needs `u1`") && circle[0].contains("needs … (1982 more) … needs"), "{}", circle[0]);
 }
 
 #[test]
