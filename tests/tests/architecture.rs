@@ -22,7 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("testkit", &["model", "ports"]),
     // Roots: only they name an adapter.
     ("cli", &["model", "app", "manifest", "ports", "signals", "local"]),
-    ("worker", &["model", "ports", "local"]),
+    ("workers", &["model", "ports", "local"]),
     ("xtask", &["manifest"]),
     ("tests", &["model", "app", "manifest", "ports", "local", "testkit"]),
 ];
