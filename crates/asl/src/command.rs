@@ -72,8 +72,8 @@ pub enum Command {
         arguments: Value,
         /// `Credentials`, filled in.
         credentials: Option<Value>,
-        /// The callback token, for a `.waitForTaskToken` call. It also stands in `arguments` wherever the definition
-        /// says so. See [`Execution::task_of_token`](crate::Execution::task_of_token).
+        /// The callback token of a task that does not end with its call: `.waitForTaskToken` and `.sync`. It also
+        /// stands in `arguments` wherever the definition says so. See [`Execution::task_of_token`](crate::Execution::task_of_token).
         token: Option<Arc<str>>,
         /// How often the state was tried before: 0 for the first time.
         attempt: u32,

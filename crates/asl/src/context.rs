@@ -3,18 +3,20 @@
 use std::sync::Arc;
 
 use crate::core::Core;
-use crate::definition::Machine;
+use crate::definition::{Kind, Machine};
+use crate::execution::Workflow;
 use crate::frame::{Frame, FrameId, Item};
 use crate::path::Surroundings;
 use crate::time::print_timestamp;
-use crate::{Map, Value};
+use crate::{Map, TaskId, Value};
 
 /// What paths of a state see besides its data.
 pub(crate) struct Around<'a> {
     pub(crate) core: &'a Core,
     pub(crate) machine: &'a Machine,
     pub(crate) frame: &'a Frame,
-    pub(crate) token: Option<&'a Arc<str>>,
+    /// The task whose token a template may ask for.
+    pub(crate) task: Option<TaskId>,
     /// The item that a selector is applied to; else the frame's own.
     pub(crate) item: Option<&'a Item>,
 }
@@ -36,7 +38,9 @@ impl Around<'_> {
             execution.insert("RoleArn", Arc::clone(role));
         }
         execution.insert("StartTime", print_timestamp(run.started));
-        execution.insert("RedriveCount", 0_i64);
+        if start.kind == Workflow::Standard {
+            execution.insert("RedriveCount", 0_i64);
+        }
         execution.into()
     }
 
@@ -46,10 +50,14 @@ impl Around<'_> {
     }
 
     fn state(&self) -> Value {
+        let described = self.machine.state(self.frame.state);
         let mut state = Map::with_capacity(3);
         state.insert("EnteredTime", print_timestamp(self.frame.entered));
-        state.insert("Name", Arc::clone(&self.machine.state(self.frame.state).name));
-        state.insert("RetryCount", self.frame.retry_count());
+        state.insert("Name", Arc::clone(&described.name));
+        // Only those that can be tried again tell how often they were.
+        if let Kind::Task(_) | Kind::Parallel { .. } | Kind::Map(_) = &described.kind {
+            state.insert("RetryCount", self.frame.retry_count());
+        }
         state.into()
     }
 
@@ -60,7 +68,7 @@ impl Around<'_> {
     }
 
     fn task(&self) -> Option<Value> {
-        let token = Arc::clone(self.token?);
+        let token = self.core.token(self.task?);
         Some(Map::from_iter([("Token", token)]).into())
     }
 }

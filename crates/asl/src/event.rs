@@ -36,6 +36,14 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cause: Option<Arc<str>>,
     },
+    /// A task cannot be called at all, because there is nothing of that name or the host knows no such resource: the
+    /// state fails with `States.Runtime`, which nothing catches.
+    TaskRefused {
+        /// Which task.
+        task: TaskId,
+        /// Why; the state's name is added to it.
+        cause: Arc<str>,
+    },
     /// A task is alive.
     TaskHeartbeat {
         /// Which task.

@@ -25,6 +25,8 @@ pub struct Start {
     pub machine_id: Arc<str>,
     /// The name of the machine: `$$.StateMachine.Name`.
     pub machine_name: Arc<str>,
+    /// Whether it is a long run or a short one.
+    pub kind: Workflow,
     /// The input of the first state.
     pub input: Value,
     /// When it starts.
@@ -47,12 +49,23 @@ impl Start {
             role: None,
             machine_id: Arc::from("machine"),
             machine_name: Arc::from("machine"),
+            kind: Workflow::Standard,
             input,
             now,
             seed,
             limits: Limits::default(),
         }
     }
+}
+
+/// The type of a state machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Workflow {
+    /// Runs for as long as it takes, and can be redriven.
+    #[default]
+    Standard,
+    /// Runs for minutes, often, and cannot be redriven: `$$.Execution` has no `RedriveCount`.
+    Express,
 }
 
 /// What an execution may use up. The default is what the service allows.

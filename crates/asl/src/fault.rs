@@ -60,12 +60,11 @@ impl Failure {
         Failure { error: Some(Arc::from(error)), cause: None }
     }
 
-    /// What a catcher hands to its target: `{"Error": …, "Cause": …}` without what is absent.
+    /// What a catcher hands to its target: `{"Error": …, "Cause": …}`, with `null` for what is absent.
     #[must_use]
     pub fn output(&self) -> Value {
-        let field = |name: &'static str, text: &Option<Arc<str>>| text.clone().map(|text| (name, Value::String(text)));
-        let fields = [field("Error", &self.error), field("Cause", &self.cause)];
-        Value::from(fields.into_iter().flatten().collect::<crate::Map>())
+        let field = |text: &Option<Arc<str>>| text.clone().map_or(Value::Null, Value::String);
+        Value::from(crate::Map::from_iter([("Error", field(&self.error)), ("Cause", field(&self.cause))]))
     }
 }
 

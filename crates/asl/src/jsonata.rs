@@ -88,7 +88,7 @@ impl Expression {
         functions::register(&mut evaluator, &self.source, scope.now, &random);
         let result = evaluator
             .evaluate(&self.tree, &JValue::Undefined)
-            .map_err(|error| self.fault(format!("threw an error during evaluation. {}", error.message())))?;
+            .map_err(|error| self.fault(format!("threw an error during evaluation. {}", words(error.message()))))?;
         if result.is_undefined() {
             return Err(self.fault("returned nothing (undefined)."));
         }
@@ -167,6 +167,12 @@ impl Uses {
             }
         }
     }
+}
+
+/// The words of an error as the reference implementation has them: without what was called.
+fn words(message: &str) -> &str {
+    const NO_FUNCTION: &str = "T1006: Attempted to invoke a non-function";
+    if message.starts_with(NO_FUNCTION) { NO_FUNCTION } else { message }
 }
 
 /// How deep the brackets of a source nest at most.

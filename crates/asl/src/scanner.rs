@@ -97,6 +97,24 @@ impl<'t> Scanner<'t> {
         Err(SyntaxError { reason: "the quoted text has no end".to_owned(), at: start })
     }
 
+    /// A name between quotes in a path: a backslash makes plain the quote and itself, and stays before all else.
+    pub(crate) fn quoted_name(&mut self) -> Result<String, SyntaxError> {
+        let start = self.at;
+        let Some(quote @ ('\'' | '"')) = self.next() else { return Err(self.error("expected a quoted name")) };
+        let mut name = String::new();
+        while let Some(next) = self.next() {
+            match (next, self.peek()) {
+                ('\\', Some(plain)) if plain == quote || plain == '\\' => {
+                    name.push(plain);
+                    self.next();
+                }
+                (end, _) if end == quote => return Ok(name),
+                (plain, _) => name.push(plain),
+            }
+        }
+        Err(SyntaxError { reason: "the quoted name has no end".to_owned(), at: start })
+    }
+
     /// A whole number with an optional sign.
     pub(crate) fn integer(&mut self) -> Result<i64, SyntaxError> {
         let start = self.at;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::command::{Command, TimerId};
+use crate::command::{Command, TaskId, TimerId};
 use crate::context::{Around, living};
 use crate::core::{Core, Purpose, Timer, Work};
 use crate::definition::{Kind, Language, Machine, State, StateId};
@@ -29,13 +29,13 @@ pub(crate) struct Given<'d> {
     pub(crate) input: &'d Value,
     pub(crate) result: Option<&'d Value>,
     pub(crate) error_output: Option<&'d Value>,
-    pub(crate) token: Option<&'d Arc<str>>,
+    pub(crate) task: Option<TaskId>,
     pub(crate) item: Option<&'d Item>,
 }
 
 impl<'d> Given<'d> {
     pub(crate) fn input(input: &'d Value) -> Given<'d> {
-        Given { input, result: None, error_output: None, token: None, item: None }
+        Given { input, result: None, error_output: None, task: None, item: None }
     }
 }
 
@@ -82,6 +82,7 @@ impl<'x> Step<'x> {
             Event::TaskSubmitted { task, output } => self.task_submitted(task, output),
             Event::TaskSucceeded { task, output } => self.task_succeeded(task, output),
             Event::TaskFailed { task, error, cause } => self.task_failed(task, Failure { error, cause }),
+            Event::TaskRefused { task, cause } => self.task_refused(task, &cause),
             Event::TaskHeartbeat { task } => self.task_heartbeat(task),
             Event::TimerFired { timer } => self.timer_fired(timer),
             Event::ItemsRead { read, items, more } => self.items_read(read, items, more),
@@ -298,7 +299,7 @@ impl<'x> Step<'x> {
     ) -> Result<R, Fault> {
         let mut random = self.core.draw();
         let frame = living(self.core, id);
-        let around = Around { core: self.core, machine: self.machine, frame, token: given.token, item: given.item };
+        let around = Around { core: self.core, machine: self.machine, frame, task: given.task, item: given.item };
         work(&mut Scope {
             input: given.input,
             around: &around,

@@ -16,8 +16,9 @@ impl Step<'_> {
     pub(crate) fn begin_task(&mut self, id: FrameId, state: &State, task: &Task) -> Result<(), Fault> {
         let input = self.effective_input(id, state)?;
         let name = TaskId(self.core.next_id());
-        let token = (task.resource.pattern == Pattern::WaitForTaskToken).then(|| self.core.token(name));
-        let given = Given { token: token.as_ref(), ..Given::input(&input) };
+        let waits = task.resource.pattern != Pattern::RequestResponse;
+        let token = waits.then(|| self.core.token(name));
+        let given = Given { task: waits.then_some(name), ..Given::input(&input) };
         let arguments = match &task.arguments {
             Some(arguments) => self.fill(id, arguments, given)?,
             None => input.clone(),
@@ -77,6 +78,14 @@ impl Step<'_> {
         self.disarm_limits(&run, None);
         self.record(id, 1);
         self.fail(id, failure);
+        true
+    }
+
+    /// The resource of a task is not there: nothing catches that.
+    pub(crate) fn task_refused(&mut self, task: TaskId, cause: &str) -> bool {
+        let Some((id, run)) = self.take_task(task) else { return false };
+        self.disarm_limits(&run, None);
+        self.fault(id, Fault::runtime(cause));
         true
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use crate::MapRunId;
 use crate::Value;
 use crate::core::Work;
-use crate::definition::{Amount, Items, MapState, Mode, State};
+use crate::definition::{Amount, Items, Language, MapState, Mode, State};
 use crate::fault::Fault;
 use crate::frame::{Batch, Doing, FrameId, MapLimits, MapRun, Reading, Results, Source, Writing};
 use crate::step::{Given, Step};
@@ -70,7 +70,7 @@ impl Step<'_> {
         };
         match list {
             Value::Array(items) => Ok(Source::List { items, next: 0 }),
-            other => Err(not_a_list(&map.items, &other)),
+            other => Err(not_a_list(self.state_of(id), &map.items, &other)),
         }
     }
 
@@ -110,8 +110,9 @@ impl Step<'_> {
     fn count(&mut self, id: FrameId, field: &str, amount: Option<&Amount>, input: &Value) -> Result<Option<u64>, Fault> {
         let Some(amount) = amount else { return Ok(None) };
         let value = self.amount(id, amount, field, input)?;
-        let count = value.as_i64().and_then(|count| u64::try_from(count).ok());
-        count.map(Some).ok_or_else(|| match (amount, value.as_i64()) {
+        let number = integer(amount, &value);
+        let count = number.and_then(|count| u64::try_from(count).ok());
+        count.map(Some).ok_or_else(|| match (amount, number) {
             (Amount::Path(path), None) => Fault::runtime(format!(
                 "The {field}Path field refers to value \"{}\" which is not a valid integer: {}",
                 value.as_str().map_or_else(|| value.to_string(), str::to_owned),
@@ -125,7 +126,7 @@ impl Step<'_> {
 
     fn max_items(&mut self, id: FrameId, amount: &Amount, input: &Value) -> Result<u64, Fault> {
         let value = self.amount(id, amount, "MaxItems", input)?;
-        match value.as_i64() {
+        match integer(amount, &value) {
             Some(0) => Ok(u64::MAX),
             Some(count) if count > 0 => Ok(count.unsigned_abs()),
             Some(_) => Err(Fault::bare(crate::fault::names::ITEM_READER_FAILED, "field MaxItems must be positive")),
@@ -136,7 +137,11 @@ impl Step<'_> {
     fn percentage(&mut self, id: FrameId, amount: Option<&Amount>, input: &Value) -> Result<Option<f64>, Fault> {
         let Some(amount) = amount else { return Ok(None) };
         let value = self.amount(id, amount, "ToleratedFailurePercentage", input)?;
-        match value.as_f64() {
+        let number = match (amount, value.as_str()) {
+            (Amount::Path(_), Some(text)) => text.parse().ok(),
+            _ => value.as_f64(),
+        };
+        match number {
             Some(percentage) if (0.0..=100.0).contains(&percentage) => Ok(Some(percentage)),
             Some(_) => Err(Fault::runtime("ToleratedFailurePercentage must be between 0 and 100.")),
             None => Err(match amount {
@@ -152,14 +157,27 @@ impl Step<'_> {
     }
 }
 
-fn not_a_list(items: &Items, found: &Value) -> Fault {
+/// A whole number; what a path leads to may also be the text of one.
+fn integer(amount: &Amount, value: &Value) -> Option<i64> {
+    match (amount, value.as_str()) {
+        (Amount::Path(_), Some(text)) => text.parse().ok(),
+        _ => value.as_i64(),
+    }
+}
+
+fn not_a_list(state: &State, items: &Items, found: &Value) -> Fault {
     let path = match items {
+        Items::Whole if state.language == Language::Jsonata => return no_array(found),
         Items::Whole => "$",
         Items::Path(path) => path.text(),
         Items::Template(crate::template::Template::Expression(expression)) => {
             return expression.unexpected("array", found);
         }
-        Items::Template(_) => return Fault::query(format!("Map state input must be an array but was: {found}")),
+        Items::Template(_) => return no_array(found),
     };
     Fault::bare(crate::fault::names::RUNTIME, format!("Reference path \"{path}\" must point to array."))
+}
+
+fn no_array(found: &Value) -> Fault {
+    Fault::query(format!("Map state input must be an array but was: {found}"))
 }

@@ -106,12 +106,12 @@ fn bracketed(scanner: &mut Scanner<'_>, depth: usize) -> Result<Step, SyntaxErro
 }
 
 fn names(scanner: &mut Scanner<'_>) -> Result<Step, SyntaxError> {
-    let first = Arc::from(scanner.quoted()?);
+    let first = Arc::from(scanner.quoted_name()?);
     let mut names = vec![first];
     scanner.skip_space();
     while scanner.take(",") {
         scanner.skip_space();
-        names.push(Arc::from(scanner.quoted()?));
+        names.push(Arc::from(scanner.quoted_name()?));
         scanner.skip_space();
     }
     Ok(match names.as_slice() {

@@ -79,7 +79,7 @@ fn counts_of_retries_begin_anew_when_a_state_is_entered_again() {
 #[test]
 fn a_task_that_takes_too_long_is_stopped() {
     let host = Host::run(&caught(r#""TimeoutSeconds": 30,"#), "{}", |_| Answer::Park);
-    assert_eq!(host.output(), json(r#"{"Error": "States.Timeout"}"#));
+    assert_eq!(host.output(), json(r#"{"Error": "States.Timeout", "Cause": null}"#));
     assert_eq!(host.stopped, [host.calls[0].task]);
     assert_eq!(host.elapsed(), 30.0);
     let host = Host::run(&caught(r#""TimeoutSecondsPath": "$.t","#), r#"{"t": 4}"#, |_| Answer::Park);
@@ -97,7 +97,7 @@ fn heartbeats_keep_a_task_alive_until_they_stop() {
         host.carry_out();
     }
     host.settle();
-    assert_eq!(host.output(), json(r#"{"Error": "States.Timeout"}"#));
+    assert_eq!(host.output(), json(r#"{"Error": "States.Timeout", "Cause": null}"#));
     assert_eq!(host.elapsed(), 37.0);
 }
 
