@@ -54,8 +54,9 @@ pub fn judge(unit: &Unit, outcome: &Outcome) -> Judgement {
             return fail(Reason::Interrupted, "interrupted: the worker was told to make room".to_owned());
         }
         Some(StopCause::TimedOut { limit }) => {
-            let reason = Reason::TimedOut { phase: "running".to_owned(), limit: *limit };
-            return fail(reason, format!("timed out: still running after {limit}; its processes were stopped"));
+            let (phase, fact) = if ever_ran(outcome) { ("running", "still running") } else { ("starting", "not started") };
+            let reason = Reason::TimedOut { phase: phase.to_owned(), limit: *limit };
+            return fail(reason, format!("timed out: {fact} after {limit}; its processes were stopped"));
         }
         None => {}
     }
@@ -64,6 +65,14 @@ pub fn judge(unit: &Unit, outcome: &Outcome) -> Judgement {
         Ended::Unseen => fail(Reason::Lost, "lost: its process is gone and nobody saw how it ended".to_owned()),
         Ended::Killed { signal, .. } => judge_signal(*signal, outcome),
         Ended::Exited { code } => judge_code(unit, *code, outcome),
+    }
+}
+
+fn ever_ran(outcome: &Outcome) -> bool {
+    match outcome.ended {
+        Ended::Exited { .. } | Ended::Killed { .. } => true,
+        Ended::NotStarted { .. } => false,
+        Ended::Unseen => outcome.started_at.is_some(),
     }
 }
 

@@ -55,7 +55,8 @@ fn count<'a>(attempts: impl Iterator<Item = &'a Attempt>) -> u32 {
 /// platform; one that lists something means just that, and what never ran.
 fn deserves(policy: &RetryPolicy, failure: &Failure) -> bool {
     match failure.wish {
-        Wish::GiveUp => return policy.reasons.contains(&failure.reason.name()),
+        // A code that the unit calls final stays so, whatever is listed for exits in general.
+        Wish::GiveUp => return failure.reason == Reason::Quality && policy.reasons.contains(&ReasonName::Quality),
         Wish::Retry => return true,
         Wish::Open => {}
     }

@@ -1,6 +1,6 @@
 //! Which items a selection holds, in which order, with which parameters.
 
-use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
 
 use model::{Item, Parameter, RunOptions, Selection, Tier, TierName, Timestamp, Unit, UnitName};
 use serde_json::Value;
@@ -101,7 +101,8 @@ fn choose<'a>(candidates: &[Candidate<'a>], selection: &Selection, mistakes: &mu
     let chosen: Vec<Candidate<'a>> = match selection {
         Selection::All => candidates.iter().filter(is_on).copied().collect(),
         Selection::Tags { tags } => {
-            let known: HashSet<&str> = candidates.iter().flat_map(|candidate| &candidate.unit.tags).map(String::as_str).collect();
+            let known: BTreeSet<&str> =
+                candidates.iter().flat_map(|candidate| &candidate.unit.tags).map(String::as_str).collect();
             for tag in tags.iter().filter(|tag| !known.contains(tag.as_str())) {
                 let unknown = Some((tag.clone(), known.iter().map(|tag| (*tag).to_owned()).collect()));
                 mistakes.push(Mistake { code: "E-R02", message: format!("no unit has the tag `{tag}`"), unknown });
@@ -160,7 +161,7 @@ fn check_request(chosen: &[Candidate<'_>], tiers: &BTreeMap<TierName, Tier>, opt
         let message = format!("arguments after `--` go to one unit, and {} are selected", chosen.len());
         mistakes.push(mistake("E-R06", message));
     }
-    let declared: HashSet<&str> =
+    let declared: BTreeSet<&str> =
         chosen.iter().flat_map(|candidate| candidate.unit.parameters.keys()).map(String::as_str).collect();
     if chosen.is_empty() {
         return;
