@@ -80,7 +80,8 @@ fn deserves(policy: &RetryPolicy, failure: &Failure) -> bool {
 /// between a half and the whole, spread by the execution's id so that many failures at once do not come back at once.
 fn pause(range: SpanRange, factor: u32, failures: u32, execution: ExecutionId) -> Span {
     let doublings = failures.saturating_sub(1).min(63);
-    let grown = range.from.as_millis().saturating_mul(u64::from(factor).saturating_pow(doublings)).min(range.to.as_millis());
+    let grown =
+        range.from.as_millis().saturating_mul(u64::from(factor).max(1).saturating_pow(doublings)).min(range.to.as_millis());
     let spread = Digest::of(format!("{execution}/{failures}").as_bytes()).bits() % 1_000;
     let share = 500 + u64::try_from(spread).unwrap_or(0) / 2;
     Span::from_millis(u64::try_from(u128::from(grown) * u128::from(share) / 1_000).unwrap_or(grown))
