@@ -177,3 +177,6 @@ fn argument(scanner: &mut Scanner<'_>, depth: usize) -> Result<Argument, SyntaxE
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -150,3 +150,6 @@ impl Parser {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

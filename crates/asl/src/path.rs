@@ -141,3 +141,6 @@ impl PartialEq for Path {
         self.text == other.text
     }
 }
+
+#[cfg(test)]
+mod tests;

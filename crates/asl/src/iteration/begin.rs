@@ -169,7 +169,8 @@ fn not_a_list(state: &State, items: &Items, found: &Value) -> Fault {
     let path = match items {
         Items::Whole if state.language == Language::Jsonata => return no_array(found),
         Items::Whole => "$",
-        Items::Path(path) => path.text(),
+        // The words name the path with one `$`, be it of the context object or not.
+        Items::Path(path) => path.text().strip_prefix("$$").map_or(&**path.text(), |_| &path.text()[1..]),
         Items::Template(crate::template::Template::Expression(expression)) => {
             return expression.unexpected("array", found);
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::host::{Answer, Host, json};
 use asl::{Command, Event, Execution};
 use jiff::Timestamp;
+use proptest::prelude::*;
 
 /// A run like the project's own: read items, admit by token, launch, settle, and try again after a pause.
 const RUN: &str = r#"{"StartAt": "Open", "States": {
@@ -118,5 +119,71 @@ fn a_journal_survives_being_text() {
         let text = serde_json::to_string(entry).unwrap();
         let read: (Timestamp, Event) = serde_json::from_str(&text).unwrap();
         assert_eq!(read, *entry, "{text}");
+    }
+}
+
+/// An answer to a command, by chance: well, badly, twice, or to something that was never asked.
+fn answer_by_chance(command: &Command, choice: u8) -> Event {
+    let bad = choice.is_multiple_of(4);
+    match command {
+        Command::StartTask { task, submitted, .. } if submitted.is_none() && choice.is_multiple_of(3) => {
+            Event::TaskSubmitted { task: *task, output: json("{}") }
+        }
+        Command::StartTask { task, .. } if bad => {
+            Event::TaskFailed { task: *task, error: Some(Arc::from("Lambda.TooManyRequestsException")), cause: None }
+        }
+        Command::StartTask { task, .. } if choice.is_multiple_of(7) => Event::TaskHeartbeat { task: *task },
+        Command::StartTask { task, .. } => {
+            Event::TaskSucceeded { task: *task, output: json(r#"{"key": "k", "again": true, "seconds": 3}"#) }
+        }
+        Command::StartTimer { timer, .. } => Event::TimerFired { timer: *timer },
+        Command::ReadItems { read, .. } if bad => Event::ItemsFailed { read: *read, error: None, cause: None },
+        Command::ReadItems { read, from, .. } => {
+            Event::ItemsRead { read: *read, items: vec![json("1"), json("2"), json("3")], more: *from < 6 }
+        }
+        Command::WriteResults { write, .. } if bad => Event::ResultsFailed { write: *write, error: None, cause: None },
+        Command::WriteResults { write, .. } => Event::ResultsWritten { write: *write, output: json("{}") },
+        Command::StopTask { task } => Event::TaskHeartbeat { task: *task },
+        Command::CancelTimer { timer } => Event::TimerFired { timer: *timer },
+        Command::Finished(_) => Event::Stop { error: None, cause: None },
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_course_of_events_replays_to_the_same_state(course in prop::collection::vec((any::<u8>(), any::<u8>(), 0_i64..50), 0..120)) {
+        let machine = Arc::new(asl::Machine::parse(RUN).unwrap());
+        let now: Timestamp = "2024-01-31T12:00:00Z".parse().unwrap();
+        let start = asl::Start::new("run:1", json(r#"{"run": "r", "concurrency": 2}"#), now, 3);
+        let mut commands = Vec::new();
+        let mut execution = Execution::start(Arc::clone(&machine), start.clone(), &mut commands);
+        let (mut now, mut journal) = (now, Vec::new());
+        for (which, choice, seconds) in course {
+            now += jiff::SignedDuration::from_secs(seconds);
+            // Mostly what is awaited, sometimes what was asked for long ago.
+            let awaited: Vec<Command> = execution.outstanding().collect();
+            let from = if which.is_multiple_of(8) || awaited.is_empty() { &commands } else { &awaited };
+            let event = answer_by_chance(&from[usize::from(which) % from.len()], choice);
+            let before = commands.len();
+            match execution.apply(event.clone(), now, &mut commands) {
+                asl::Applied::Applied => journal.push((now, event)),
+                asl::Applied::Ignored(_) => prop_assert_eq!(commands.len(), before, "an ignored event asks for nothing"),
+            }
+        }
+        let mut again = Vec::new();
+        let mut replayed = Execution::start(machine, start, &mut again);
+        for (at, event) in journal {
+            replayed.apply(event, at, &mut again);
+        }
+        prop_assert_eq!(&again, &commands);
+        prop_assert_eq!(replayed.status(), execution.status());
+        prop_assert_eq!(replayed.outstanding().collect::<Vec<_>>(), execution.outstanding().collect::<Vec<_>>());
+        if *execution.status() != asl::Status::Running {
+            prop_assert_eq!(execution.outstanding().count(), 0, "an ended execution waits for nothing");
+        } else {
+            prop_assert!(execution.outstanding().count() > 0, "a running execution waits for something");
+        }
     }
 }
