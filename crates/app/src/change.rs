@@ -118,7 +118,13 @@ impl App {
     async fn grant(&self, open: &OpenRun, id: ExecutionId, permits: Permits) {
         match self.change(open, id, Command::Grant { permits: permits.clone() }).await {
             Ok(Changed { execution, answer: Answered::Applied }) => self.granted(open, &execution).await,
-            Ok(Changed { answer: Answered::AlreadySo | Answered::Stale | Answered::Refused(_), .. }) => self.give_back(id),
+            Ok(Changed { answer: Answered::AlreadySo | Answered::Stale, .. }) => {}
+            Ok(Changed { execution, answer: Answered::Refused(why) }) => {
+                debug!(execution = %id, why, "grant refused");
+                self.give_back(id);
+                // Where an attempt is under way, what it holds is in its record.
+                self.board().gate().occupy(id, &execution.permits);
+            }
             Err(fault) => {
                 warn!(execution = %id, error = %fault, "permits not written; asking again at the next tick");
                 self.relearn_slots(open, &permits).await;

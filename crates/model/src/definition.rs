@@ -203,10 +203,14 @@ impl Parameter {
             ParameterKind::Integer => {
                 text.parse::<i64>().map(Value::from).map_err(|_| format!("`{text}` is not a whole number"))?
             }
-            ParameterKind::Number => {
-                let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
-                number.map(Value::from).ok_or_else(|| format!("`{text}` is not a number"))?
-            }
+            // A whole number stays one, so that `3` prints as it was written.
+            ParameterKind::Number => match text.parse::<i64>() {
+                Ok(whole) => Value::from(whole),
+                Err(_) => {
+                    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+                    number.map(Value::from).ok_or_else(|| format!("`{text}` is not a number"))?
+                }
+            },
             ParameterKind::Boolean => {
                 text.parse::<bool>().map(Value::from).map_err(|_| format!("`{text}` is not true or false"))?
             }
@@ -232,7 +236,8 @@ impl Parameter {
         if !fits {
             return Err(format!("{value} is not {wanted}"));
         }
-        if !self.values.is_empty() && !self.values.contains(value) {
+        let same = |known: &Value| known == value || known.as_f64().is_some_and(|known| Some(known) == value.as_f64());
+        if !self.values.is_empty() && !self.values.iter().any(same) {
             let known: Vec<String> = self.values.iter().map(Value::to_string).collect();
             return Err(format!("{value} is not one of {}", known.join(", ")));
         }
@@ -480,4 +485,26 @@ pub struct Revised<T> {
     pub applied_at: Timestamp,
     /// The content.
     pub content: T,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameter(kind: ParameterKind, values: Vec<Value>) -> Parameter {
+        Parameter { kind, default: None, values, min: Some(0.0), max: None, description: None }
+    }
+
+    #[test]
+    fn a_parameter_reads_text_as_its_type() {
+        let number = parameter(ParameterKind::Number, vec![Value::from(3), Value::from(0.5)]);
+        assert_eq!(number.read("3"), Ok(Value::from(3)));
+        assert_eq!(number.read("3.0"), Ok(Value::from(3.0)), "3.0 is the 3 of the list");
+        assert!(number.read("4").is_err() && number.read("nan").is_err() && number.read("x").is_err());
+        let integer = parameter(ParameterKind::Integer, Vec::new());
+        assert_eq!(integer.read("7"), Ok(Value::from(7)));
+        assert!(integer.read("-1").is_err_and(|why| why.contains("below 0")));
+        let date = parameter(ParameterKind::Date, Vec::new());
+        assert!(date.read("2013-02-08").is_ok() && date.read("2013-02-30").is_err() && date.read("2013-2-8").is_err());
+    }
 }

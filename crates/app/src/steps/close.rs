@@ -46,7 +46,10 @@ impl App {
         let now = self.ports().clock.now();
         let closed = match decide(&stored.value, &Command::Close { totals, verdict, broken }, now) {
             Answer::Applied(closed) => *closed,
-            Answer::AlreadySo | Answer::Refused(_) => return Ok(answer(stored.value.state, stored.value.totals)),
+            Answer::AlreadySo => return Ok(answer(stored.value.state, stored.value.totals)),
+            Answer::Refused(why) => {
+                return Err(Fault::new(model::Kind::Conflict, "E-A02", format!("{run} is not closed: {why}")));
+            }
         };
         let data = json!({ "run": run, "state": closed.state, "totals": closed.totals, "verdict": closed.verdict, "message": closed.message });
         let event = Event::of_change(EventKind::RunEnded, &run.to_string(), "ended", now, &scope, &closed.correlation, data);

@@ -46,8 +46,10 @@ impl App {
         };
         let now = self.ports().clock.now();
         let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
-        let Answer::Applied(run) = decide(&stored.value, &Command::Freeze { items: count }, now) else {
-            return Ok(());
+        let run = match decide(&stored.value, &Command::Freeze { items: count }, now) {
+            Answer::Applied(run) => run,
+            Answer::AlreadySo => return Ok(()),
+            Answer::Refused(why) => return Err(Fault::new(model::Kind::Invalid, "E-R14", format!("nothing was started: {why}"))),
         };
         let data = json!({ "run": run.id, "items": count });
         let event = Event::of_change(EventKind::RunStarted, &run.id.to_string(), "started", now, scope, &run.correlation, data);
