@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::choice::Test;
+use crate::execution::Workflow;
 use crate::intrinsic::Call;
 use crate::jsonata::Expression;
 use crate::path::{Path, ReferencePath};
@@ -20,12 +21,29 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Reads and checks a definition.
+    /// Reads and checks the definition of a standard machine.
     ///
     /// # Errors
     /// Every problem of the text, in the order in which they stand in it.
     pub fn parse(text: &str) -> Result<Machine, Vec<Problem>> {
-        crate::parse::machine(text)
+        Machine::parse_for(text, Workflow::Standard)
+    }
+
+    /// Reads and checks a definition that is to run as a workflow of a type: an express one cannot wait for tokens,
+    /// jobs and activities.
+    ///
+    /// # Errors
+    /// Every problem of the text, in the order in which they stand in it.
+    pub fn parse_for(text: &str, workflow: Workflow) -> Result<Machine, Vec<Problem>> {
+        crate::parse::machine(text, workflow)
+    }
+
+    /// Reads and checks one state by itself, as `name`; its transitions may name any states.
+    ///
+    /// # Errors
+    /// Every problem of the text, in the order in which they stand in it.
+    pub fn parse_state(text: &str, name: &str) -> Result<Machine, Vec<Problem>> {
+        crate::parse::single(text, name)
     }
 
     pub(crate) fn state(&self, id: StateId) -> &State {
@@ -64,6 +82,26 @@ pub(crate) struct State {
     pub(crate) next: Next,
     pub(crate) retry: Vec<Retrier>,
     pub(crate) catch: Vec<Catcher>,
+}
+
+impl State {
+    /// A state that ends well with its input.
+    pub(crate) fn end(name: &Arc<str>) -> State {
+        State {
+            name: Arc::clone(name),
+            language: Language::JsonPath,
+            kind: Kind::Succeed,
+            input_path: Select::Whole,
+            output_path: Select::Whole,
+            result_selector: None,
+            result_path: ResultPath::Whole,
+            output: None,
+            assign: None,
+            next: Next::End,
+            retry: Vec::new(),
+            catch: Vec::new(),
+        }
+    }
 }
 
 /// `InputPath` and `OutputPath`.

@@ -160,7 +160,7 @@ fn argument(scanner: &mut Scanner<'_>, depth: usize) -> Result<Argument, SyntaxE
         Some('S') => read(scanner, depth + 1).map(Argument::Call),
         Some('\'') => {
             let start = scanner.at();
-            let plain = Value::from(scanner.quoted()?);
+            let plain = Value::from(scanner.quoted(r"'\{}")?);
             let quoted = scanner.since(start);
             Ok(Argument::Text { plain, escaped: Arc::from(&quoted[1..quoted.len() - 1]) })
         }

@@ -82,14 +82,18 @@ impl<'t> Scanner<'t> {
         &rest[..end]
     }
 
-    /// Text between quotes of the kind that comes next; a backslash makes any character plain.
-    pub(crate) fn quoted(&mut self) -> Result<String, SyntaxError> {
+    /// Text between quotes of the kind that comes next; a backslash makes plain any of the characters in `escapable`,
+    /// and may stand before no other.
+    pub(crate) fn quoted(&mut self, escapable: &str) -> Result<String, SyntaxError> {
         let start = self.at;
         let Some(quote @ ('\'' | '"')) = self.next() else { return Err(self.error("expected a quoted text")) };
         let mut text = String::new();
         while let Some(next) = self.next() {
             match next {
-                '\\' => text.push(self.next().ok_or_else(|| self.error("nothing follows the backslash"))?),
+                '\\' => match self.next() {
+                    Some(escaped) if escapable.contains(escaped) => text.push(escaped),
+                    _ => return Err(self.error("there is no such escape")),
+                },
                 end if end == quote => return Ok(text),
                 plain => text.push(plain),
             }

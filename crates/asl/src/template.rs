@@ -57,6 +57,10 @@ impl Template {
                 for (name, member) in object.iter() {
                     let below = format!("{below}/{}", escape(name));
                     match name.strip_suffix(".$") {
+                        Some(plain) if object.contains(plain) => {
+                            let reason = format!("`{name}` and `{plain}` would both become the field `{plain}`");
+                            bad.push(BadPlace { below, reason });
+                        }
                         Some(plain) => match place(name, member) {
                             Ok(place) => members.push((Arc::from(plain), place)),
                             Err(reason) => bad.push(BadPlace { below, reason }),

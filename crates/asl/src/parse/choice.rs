@@ -8,7 +8,7 @@ use crate::choice::{Comparison, Is, Operand, Test};
 use crate::definition::{Condition, Kind, Language, Rule};
 use crate::scanner::DEEPEST;
 
-pub(super) fn read(parser: &mut Parser, fields: &Fields<'_>, language: Language, siblings: &mut Siblings<'_>) -> Option<Kind> {
+pub(super) fn read(parser: &mut Parser, fields: &Fields<'_>, language: Language, siblings: &mut Siblings) -> Option<Kind> {
     let list = fields.required_list(parser, "Choices")?;
     if list.is_empty() {
         parser.invalid(fields.pointer("Choices"), "a Choice state has at least one rule");
@@ -25,7 +25,7 @@ pub(super) fn read(parser: &mut Parser, fields: &Fields<'_>, language: Language,
     Some(Kind::Choice { rules: rules?, default })
 }
 
-fn rule(parser: &mut Parser, value: &Value, at: &str, language: Language, siblings: &mut Siblings<'_>) -> Option<Rule> {
+fn rule(parser: &mut Parser, value: &Value, at: &str, language: Language, siblings: &mut Siblings) -> Option<Rule> {
     let Some(object) = value.as_object() else {
         parser.invalid(at, "a rule is an object");
         return None;

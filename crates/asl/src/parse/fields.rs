@@ -121,6 +121,10 @@ impl<'v> Fields<'v> {
             Some("JSONata") => Some(Language::Jsonata),
             _ => None,
         });
+        if (language, default) == (Some(Language::JsonPath), Language::Jsonata) {
+            let message = "'QueryLanguage' can not be 'JSONPath' if set to 'JSONata' for whole state machine";
+            parser.invalid(&self.at, message);
+        }
         language.unwrap_or(default)
     }
 

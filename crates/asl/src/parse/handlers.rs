@@ -38,13 +38,13 @@ fn retrier(parser: &mut Parser, entry: &Fields<'_>) -> Option<Retrier> {
     })
 }
 
-pub(super) fn catch(parser: &mut Parser, fields: &Fields<'_>, language: Language, siblings: &mut Siblings<'_>) -> Vec<Catcher> {
+pub(super) fn catch(parser: &mut Parser, fields: &Fields<'_>, language: Language, siblings: &mut Siblings) -> Vec<Catcher> {
     let Some(list) = fields.list(parser, "Catch") else { return Vec::new() };
     let entries = entries(parser, fields, "Catch", list);
     entries.iter().filter_map(|entry| catcher(parser, entry, language, siblings)).collect()
 }
 
-fn catcher(parser: &mut Parser, entry: &Fields<'_>, language: Language, siblings: &mut Siblings<'_>) -> Option<Catcher> {
+fn catcher(parser: &mut Parser, entry: &Fields<'_>, language: Language, siblings: &mut Siblings) -> Option<Catcher> {
     let own = match language {
         Language::JsonPath => "ResultPath",
         Language::Jsonata => "Output",

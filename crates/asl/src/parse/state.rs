@@ -6,8 +6,9 @@ use super::fields::Fields;
 use super::{Parser, Siblings, choice, handlers, iteration};
 use crate::Value;
 use crate::definition::{Kind, Language, Next, ResultPath, Select, State, StateId, Task, Text, WaitFor};
+use crate::execution::Workflow;
 use crate::path::{Path, ReferencePath};
-use crate::resource::Resource;
+use crate::resource::{Pattern, Resource, Target};
 
 /// Longest span that a definition may give, in seconds.
 pub(super) const LONGEST: f64 = 99_999_999.0;
@@ -84,7 +85,7 @@ fn known_fields(kind: &str, language: Language) -> Option<Vec<&'static str>> {
     Some([COMMON, own[0], own[1]].concat())
 }
 
-pub(super) fn read(parser: &mut Parser, name: &Arc<str>, value: &Value, at: &str, siblings: &mut Siblings<'_>) -> Option<State> {
+pub(super) fn read(parser: &mut Parser, name: &Arc<str>, value: &Value, at: &str, siblings: &mut Siblings) -> Option<State> {
     let Some(object) = value.as_object() else {
         parser.invalid(at, "a state is an object");
         return None;
@@ -123,7 +124,7 @@ pub(super) fn assign(parser: &mut Parser, fields: &Fields<'_>, language: Languag
     fields.template(parser, "Assign", language)
 }
 
-fn next(parser: &mut Parser, fields: &Fields<'_>, type_name: &str, siblings: &mut Siblings<'_>) -> Option<Next> {
+fn next(parser: &mut Parser, fields: &Fields<'_>, type_name: &str, siblings: &mut Siblings) -> Option<Next> {
     if matches!(type_name, "Choice" | "Succeed" | "Fail") {
         return Some(Next::End);
     }
@@ -145,13 +146,7 @@ fn next(parser: &mut Parser, fields: &Fields<'_>, type_name: &str, siblings: &mu
     }
 }
 
-fn kind(
-    parser: &mut Parser,
-    type_name: &str,
-    fields: &Fields<'_>,
-    language: Language,
-    siblings: &mut Siblings<'_>,
-) -> Option<Kind> {
+fn kind(parser: &mut Parser, type_name: &str, fields: &Fields<'_>, language: Language, siblings: &mut Siblings) -> Option<Kind> {
     match type_name {
         "Pass" => Some(Kind::Pass {
             result: fields.get("Result").cloned(),
@@ -180,6 +175,7 @@ pub(super) fn arguments_field(language: Language) -> &'static str {
 fn task(parser: &mut Parser, fields: &Fields<'_>, language: Language) -> Option<Kind> {
     let resource = resource(parser, fields);
     let span = 1.0..=LONGEST;
+    let _ = fields.object(parser, "Credentials");
     let task = Task {
         arguments: fields.template(parser, arguments_field(language), language),
         credentials: fields.template(parser, "Credentials", language),
@@ -193,11 +189,44 @@ fn task(parser: &mut Parser, fields: &Fields<'_>, language: Language) -> Option<
 /// The required field `Resource`.
 pub(super) fn resource(parser: &mut Parser, fields: &Fields<'_>) -> Option<Resource> {
     let text = fields.required_text(parser, "Resource")?;
+    let at = fields.pointer("Resource");
     let resource = Resource::parse(&text);
-    if resource.is_none() {
-        parser.invalid(fields.pointer("Resource"), format!("`{text}` is not the ARN of something to call"));
+    match &resource {
+        None => parser.invalid(at, format!("`{text}` is not the ARN of something to call")),
+        Some(resource) if !is_known(resource) => {
+            parser.invalid(at, format!("The resource provided {text} is not recognized."));
+        }
+        Some(resource) => {
+            if let (Workflow::Express, Some(what)) = (parser.workflow, only_in_standard(resource)) {
+                parser.invalid(at, format!("Express state machine does not support {what}"));
+            }
+        }
     }
     resource
+}
+
+/// Services whose integration is known to offer these actions and no others.
+const CLOSED: [(&str, &[&str]); 5] = [
+    ("dynamodb", &["getItem", "putItem", "updateItem", "deleteItem"]),
+    ("lambda", &["invoke"]),
+    ("sqs", &["sendMessage"]),
+    ("sns", &["publish"]),
+    ("events", &["putEvents"]),
+];
+
+fn is_known(resource: &Resource) -> bool {
+    let Target::Integration { service, action } = &resource.target else { return true };
+    CLOSED.iter().all(|(closed, actions)| **closed != **service || actions.contains(&&**action))
+}
+
+/// What of a resource needs a standard machine.
+fn only_in_standard(resource: &Resource) -> Option<&'static str> {
+    match (&resource.target, resource.pattern) {
+        (Target::Activity, _) => Some("Activity ARN"),
+        (_, Pattern::WaitForTaskToken) => Some("'.waitForTaskToken' service integration"),
+        (_, Pattern::Sync | Pattern::SyncJson) => Some("'.sync' service integration"),
+        (_, Pattern::RequestResponse) => None,
+    }
 }
 
 fn wait(parser: &mut Parser, fields: &Fields<'_>, language: Language) -> Option<Kind> {

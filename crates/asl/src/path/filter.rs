@@ -152,7 +152,7 @@ fn operand(scanner: &mut Scanner<'_>, depth: usize) -> Result<Operand, SyntaxErr
             scanner.take("$");
             read::steps(scanner, depth + 1).map(Operand::Root)
         }
-        Some('\'' | '"') => scanner.quoted().map(|text| Operand::Literal(Value::from(text))),
+        Some('\'' | '"') => scanner.quoted(r#"'"\/"#).map(|text| Operand::Literal(Value::from(text))),
         Some('[') => list(scanner, depth + 1).map(Operand::Literal),
         _ => word(scanner).map(Operand::Literal),
     }

@@ -98,6 +98,7 @@ fn bracketed(scanner: &mut Scanner<'_>, depth: usize) -> Result<Step, SyntaxErro
             Step::Filter(Filter::read(scanner, depth + 1)?)
         }
         Some('\'' | '"') => names(scanner)?,
+        Some('(') => from_the_end(scanner)?,
         _ => numbers(scanner)?,
     };
     scanner.skip_space();
@@ -139,6 +140,19 @@ fn numbers(scanner: &mut Scanner<'_>) -> Result<Step, SyntaxError> {
         [only] => Step::Index(*only),
         _ => Step::Indexes(indexes),
     })
+}
+
+/// `(@.length-1)`: an index counted from the end.
+fn from_the_end(scanner: &mut Scanner<'_>) -> Result<Step, SyntaxError> {
+    for token in ["(", "@.length", "-"] {
+        scanner.skip_space();
+        scanner.expect(token)?;
+    }
+    scanner.skip_space();
+    let back = scanner.integer()?;
+    scanner.skip_space();
+    scanner.expect(")")?;
+    if back < 1 { Err(scanner.error("the item is behind the end")) } else { Ok(Step::Index(-back)) }
 }
 
 fn slice(scanner: &mut Scanner<'_>, from: Option<i64>) -> Result<Step, SyntaxError> {

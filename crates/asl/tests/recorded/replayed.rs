@@ -16,14 +16,17 @@ use crate::compare::{agrees, opened};
 /// Steps after which a case is taken to run for ever.
 const MOST_EVENTS: usize = 100_000;
 
-/// The recorder replaced the ARN of the activity by a word.
-const ACTIVITY: &str = r#""Resource":"arn:aws:states:us-east-1:111111111111:activity:activity_arn""#;
+/// The text of a definition; the recorder replaced the ARN of the activity by a word.
+pub(crate) fn with_activity(definition: &Json) -> String {
+    const ACTIVITY: &str = r#""Resource":"arn:aws:states:us-east-1:111111111111:activity:activity_arn""#;
+    definition.to_string().replace(r#""Resource":"activity_arn""#, ACTIVITY)
+}
 
 pub(crate) fn verdict(case: &Json) -> Verdict {
     if case["kind"] == "test_state" {
         return Verdict::Skipped("a test of one state".to_owned());
     }
-    let definition = case["definition"].to_string().replace(r#""Resource":"activity_arn""#, ACTIVITY);
+    let definition = with_activity(&case["definition"]);
     let machine = match Machine::parse(&definition) {
         Ok(machine) => machine,
         Err(problems) => {
