@@ -1,25 +1,245 @@
 //! Carries out one attempt as a local process: the worker contract.
 //!
-//! Start at [`Worker::carry_out`].
+//! What a unit gets: its arguments byte for byte, a clean folder, an allow-list of variables, its own process group, a log of both streams, a
+//! time limit kept from outside. What it leaves: published artifacts, and [`Outcome`], the evidence of how it ended.
+//!
+//! Start at [`Worker::carry_out`]. A worker belongs to one thread: programs are started from it one after the other.
 
-use std::sync::Arc;
+mod aftermath;
+mod attempt;
+mod capture;
+mod cgroup;
+mod environment;
+mod glob;
+mod launch;
+mod limits;
+mod lines;
+mod log;
+mod mask;
+mod memory;
+mod output;
+mod process;
+mod program;
+mod publish;
+mod running;
+mod stop;
+mod strays;
+mod workspace;
 
-use model::ResourceLimits;
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, HashMap, HashSet},
+    fs, io,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+    rc::Rc,
+    sync::Arc,
+    time::Duration,
+};
+
+use model::{Assignment, ExecutionId, ObjectKey, Outcome, ProcessIdentity, Scope};
 use ports::{Clock, Objects, Secrets};
+use rustix::process::{Signal, getpid, set_child_subreaper};
+use tokio::sync::Semaphore;
+use tracing::warn;
+
+pub use attempt::{Carried, Order};
+pub use environment::ALWAYS as PASSED_VARIABLES;
+pub use limits::enforcement;
+pub use stop::StopOrder;
+
+use capture::Scratch;
+pub(crate) use launch::remember_open_files;
+pub(crate) use publish::chain;
+use strays::{Children, Tag};
+use workspace::Workspaces;
 
 /// What a worker needs from the world.
 #[derive(Clone)]
 pub struct Ports {
-    /// Where artifacts go and baselines come from.
+    /// Where artifacts go and baselines come from: the objects folder of the same home.
     pub objects: Arc<dyn Objects>,
-    /// Where the unit's secrets are.
+    /// Where the units' secrets are.
     pub secrets: Arc<dyn Secrets>,
     /// The time of day.
     pub clock: Arc<dyn Clock>,
 }
 
-/// How each bound of `limits` is enforced on this machine, in sentences; for the plan of a dry run.
-pub fn enforcement(limits: &ResourceLimits) -> Vec<String> {
-    let _ = limits;
-    Vec::new()
+/// How many outputs are judged and published at once.
+const PUBLISHERS: usize = 4;
+
+/// Carries out attempts in one home. Not for several threads; needs a tokio runtime that runs local tasks.
+pub struct Worker {
+    objects_folder: PathBuf,
+    work: PathBuf,
+    workspaces: RefCell<Workspaces>,
+    children: RefCell<Children>,
+    /// Attempts that this process carries out now.
+    in_hand: RefCell<HashSet<Tag>>,
+    ports: Ports,
+    boot: String,
+    scratch: Rc<RefCell<Scratch>>,
+    publishers: Semaphore,
+}
+
+/// What a former process left of an attempt.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Remains {
+    /// The attempt was never claimed here.
+    Nothing,
+    /// It ended and its outcome can be read.
+    Outcome(Box<Outcome>),
+    /// Something of it is alive.
+    Alive(Option<ProcessIdentity>),
+    /// It was claimed, nothing of it is alive, and there is no outcome.
+    Lost,
+}
+
+impl Worker {
+    /// A worker of the home in folder `home`, which becomes the parent of its units' orphans.
+    ///
+    /// # Errors
+    /// The system's word, where the home cannot be used.
+    pub fn new(home: &Path, ports: Ports) -> io::Result<Worker> {
+        set_child_subreaper(Some(getpid()))?;
+        let home = fs::canonicalize(home)?;
+        let workspaces = Workspaces::open(&home.join("work"))?;
+        Ok(Worker {
+            objects_folder: home.join("objects"),
+            work: workspaces.path().to_owned(),
+            workspaces: RefCell::new(workspaces),
+            children: RefCell::new(Children::new()?),
+            in_hand: RefCell::new(HashSet::new()),
+            ports,
+            boot: process::boot_id()?,
+            scratch: Scratch::new(),
+            publishers: Semaphore::new(PUBLISHERS),
+        })
+    }
+
+    /// Ends what a former process left behind: kills every process of every claimed attempt and removes their folders. For the
+    /// one process that has the home, before it carries out anything. Gives how many attempts were left.
+    ///
+    /// # Errors
+    /// The system's word, where the folders or the processes cannot be looked at.
+    pub async fn recover(&self) -> io::Result<usize> {
+        let (names, rubbish) = self.workspaces.borrow().leftovers()?;
+        rubbish.into_iter().for_each(remove_later);
+        if names.is_empty() {
+            return Ok(0);
+        }
+        let wanted: HashSet<&str> = names.iter().map(String::as_str).collect();
+        let recorded = |name: &String| {
+            let identity = self.workspaces.borrow().recorded(name).filter(|identity| identity.boot == self.boot)?;
+            Some((identity.pid, (Tag::from(name.as_str()), identity.start_ticks)))
+        };
+        let groups: HashMap<i32, (Tag, u64)> = names.iter().filter_map(recorded).collect();
+        for round in 0..12_u32 {
+            let found = strays::abandoned(&self.work, &wanted, &groups)?;
+            if found.is_empty() {
+                break;
+            }
+            for stray in &found {
+                warn!(pid = stray.process.pid, command = %stray.process.command, attempt = ?stray.tag, "ended what a former shim left");
+                drop(stray.process.signal(Signal::KILL));
+            }
+            tokio::time::sleep(Duration::from_millis(1 << round.min(9))).await;
+        }
+        for name in &names {
+            if self.workspaces.borrow().is_fenced(name) {
+                warn!(attempt = %name, "something of an attempt of a former shim holds its fence and could not be found");
+                continue;
+            }
+            let gone = self.workspaces.borrow_mut().unclaim(name)?;
+            remove_later(gone);
+        }
+        Ok(names.len())
+    }
+
+    /// What can be seen of an attempt that this process does not carry out.
+    pub fn remains(&self, scope: &Scope, execution: ExecutionId, attempt: u32) -> Remains {
+        let folder = self.folder(&ObjectKey::attempt(scope, execution, attempt));
+        if !folder.exists() {
+            return Remains::Nothing;
+        }
+        let content = fs::read(folder.join("outcome.json")).ok();
+        if let Some(outcome) = content.and_then(|content| serde_json::from_slice(&content).ok()) {
+            return Remains::Outcome(Box::new(outcome));
+        }
+        let name = attempt::tag(execution, attempt);
+        let workspaces = self.workspaces.borrow();
+        let alive = workspaces.recorded(&name).filter(|identity| process::is_alive(identity, &self.boot));
+        if alive.is_some() || workspaces.is_fenced(&name) {
+            return Remains::Alive(alive);
+        }
+        Remains::Lost
+    }
+
+    /// Looks for processes that outlived their attempt unseen, and kills them; reaps dead orphans. Gives how many were killed.
+    ///
+    /// # Errors
+    /// The system's word, where the processes cannot be listed.
+    pub fn sweep(&self) -> io::Result<usize> {
+        let found = self.children.borrow_mut().look(&self.work, &[])?;
+        let oldest = self.children.borrow().oldest();
+        let in_hand = self.in_hand.borrow();
+        let outlived = found.into_iter().filter(|found| match &found.tag {
+            Some(tag) => !in_hand.contains(tag),
+            // Nobody's child: it goes once no program under way is old enough to have started it.
+            None => {
+                oldest.is_none_or(|oldest| oldest > found.process.start_ticks) && in_hand.is_empty()
+                    || oldest.is_some_and(|oldest| oldest > found.process.start_ticks)
+            }
+        });
+        let mut killed = 0;
+        for stray in outlived {
+            warn!(pid = stray.process.pid, command = %stray.process.command, attempt = ?stray.tag, "killed a process that outlived its attempt");
+            drop(stray.process.signal(Signal::KILL));
+            killed += 1;
+        }
+        Ok(killed)
+    }
+
+    /// Whether this process has no child at all.
+    pub fn is_childless(&self) -> bool {
+        self.children.borrow().is_childless()
+    }
+
+    /// The folder on disk of an attempt's objects.
+    fn folder(&self, key: &ObjectKey) -> PathBuf {
+        self.objects_folder.join(key.as_str())
+    }
+
+    /// Makes the folder of an attempt's objects. False where it is there already: the attempt was started before.
+    fn make_folder(&self, key: &ObjectKey) -> io::Result<bool> {
+        let folder = self.folder(key);
+        let make = || fs::DirBuilder::new().mode(0o700).create(&folder);
+        let made = match (make(), folder.parent()) {
+            (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => {
+                fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+                make()
+            }
+            (made, _) => made,
+        };
+        match made {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Removes a folder on a thread where that may take long.
+fn remove_later(path: PathBuf) {
+    tokio::task::spawn_blocking(move || {
+        if let Err(error) = workspace::remove(&path) {
+            warn!(path = %path.display(), %error, "could not remove a work folder");
+        }
+    });
+}
+
+/// The variables that an assignment takes from the environment of whoever starts it.
+pub fn passed(assignment: &Assignment, environment: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let names = PASSED_VARIABLES.into_iter().chain(assignment.pass_environment.iter().map(String::as_str));
+    names.filter_map(|name| Some((name.to_owned(), environment.get(name)?.clone()))).collect()
 }

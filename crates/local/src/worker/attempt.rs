@@ -1,0 +1,370 @@
+//! The story of one attempt, from the claim to the outcome.
+
+use std::{collections::BTreeMap, fs, io, path::Path, rc::Rc, sync::Arc};
+
+use model::{Assignment, CURRENT_CONTRACT, Ended, ExecutionId, LogSummary, ObjectKey, Outcome};
+use ports::{Observation, Secret};
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::time::Instant;
+use tracing::warn;
+
+use super::{
+    Worker,
+    capture::{Capture, watch},
+    cgroup,
+    environment::{self, Additions},
+    launch::{self, Launch, Launched},
+    log::{Log, LogCap},
+    mask::Masks,
+    program,
+    publish::{self, Job, Publication, chain},
+    remove_later,
+    running::Running,
+    stop::StopOrder,
+    strays::Tag,
+    workspace::{Claim, Workspace},
+};
+
+/// What to carry out.
+#[derive(Debug, Clone)]
+pub struct Order {
+    /// The assignment.
+    pub assignment: Assignment,
+    /// The variables it takes from the environment of whoever starts it; see [`super::passed`].
+    pub passed: BTreeMap<String, String>,
+}
+
+/// What became of an order.
+#[derive(Debug)]
+pub enum Carried {
+    /// It was carried out to its end.
+    Ended(Box<Outcome>),
+    /// It was started before; nothing was run.
+    Known,
+    /// The machine has no room for another process now; nothing was run and the claim was taken back.
+    NoRoom,
+    /// The home could not be written to; nothing was run.
+    Unavailable(io::Error),
+}
+
+/// Names an attempt and its work folder.
+pub(crate) fn tag(execution: ExecutionId, attempt: u32) -> Tag {
+    format!("{execution}-{attempt}").into()
+}
+
+/// Why no program runs.
+enum NotStarted {
+    /// In words for the unit's owner.
+    Because(String),
+    NoRoom,
+}
+
+impl Worker {
+    /// Carries out an attempt: claims it, runs the program, publishes its output, writes the outcome. `tell` hears when the program runs, when
+    /// it is gone and its output is being published, and the outcome.
+    pub async fn carry_out(&self, order: &Order, stop: &StopOrder, tell: &dyn Fn(Observation)) -> Carried {
+        let assignment = &order.assignment;
+        let key = ObjectKey::attempt(&assignment.scope, assignment.execution, assignment.attempt);
+        let tag = tag(assignment.execution, assignment.attempt);
+        let claimed = self.workspaces.borrow_mut().claim(&tag, Path::new(&assignment.location));
+        let workspace = match claimed {
+            Ok(Claim::Won(workspace)) => workspace,
+            Ok(Claim::Taken) => return Carried::Known,
+            Err(error) => return Carried::Unavailable(error),
+        };
+        match self.make_folder(&key) {
+            Ok(true) => {}
+            Ok(false) => {
+                self.give_back(workspace, true);
+                return Carried::Known;
+            }
+            Err(error) => {
+                self.give_back(workspace, true);
+                return Carried::Unavailable(error);
+            }
+        }
+        self.in_hand.borrow_mut().insert(Rc::clone(&tag));
+        let carried = self.carry_out_claimed(order, stop, tell, key, &tag, workspace).await;
+        self.in_hand.borrow_mut().remove(&tag);
+        if let Carried::Ended(outcome) = &carried {
+            tell(Observation::Ended(outcome.clone()));
+        }
+        carried
+    }
+
+    async fn carry_out_claimed(
+        &self,
+        order: &Order,
+        stop: &StopOrder,
+        tell: &dyn Fn(Observation),
+        key: ObjectKey,
+        tag: &Tag,
+        mut workspace: Workspace,
+    ) -> Carried {
+        let assignment = &order.assignment;
+        let (masks, started) = match self.secrets(assignment).await {
+            Ok(secrets) => {
+                let masks = Masks::new(secrets.iter().map(|(name, secret)| (name.as_str(), secret))).map(Arc::new);
+                let started = self.start(order, stop, &secrets, masks.clone(), &key, tag, &mut workspace);
+                (masks, started)
+            }
+            Err(message) => (None, Err(NotStarted::Because(message))),
+        };
+        let (outcome, untouched) = match started {
+            Ok(running) => {
+                tell(Observation::Running { process: running.identity.clone(), started_at: running.started_at });
+                self.attend(running, order, stop, tell, &key, masks.clone(), &workspace).await
+            }
+            Err(NotStarted::Because(message)) => (self.never_ran(assignment, stop, message), true),
+            Err(NotStarted::NoRoom) => {
+                // Nothing ran: the same attempt may be started again.
+                drop(fs::remove_dir(self.folder(&key)));
+                self.give_back(workspace, true);
+                return Carried::NoRoom;
+            }
+        };
+        let mut outcome = masked(outcome, masks.as_deref());
+        if let Err(error) = self.write_outcome(&key, &outcome) {
+            warn!(execution = %assignment.execution, attempt = assignment.attempt, %error, "could not write an outcome");
+            outcome.problems.push(format!("the outcome could not be written: {error}"));
+        }
+        self.give_back(workspace, untouched);
+        Carried::Ended(Box::new(outcome))
+    }
+
+    async fn secrets(&self, assignment: &Assignment) -> Result<Vec<(String, Secret)>, String> {
+        let mut secrets = Vec::new();
+        for (variable, reference) in &assignment.secrets {
+            match self.ports.secrets.read(&assignment.scope, reference).await {
+                Ok(secret) => secrets.push((variable.clone(), secret)),
+                Err(error) => return Err(format!("the secret for {variable} could not be read: {}", chain(&error))),
+            }
+        }
+        Ok(secrets)
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is another part of the attempt; a struct of them would live for this call only"
+    )]
+    fn start(
+        &self,
+        order: &Order,
+        stop: &StopOrder,
+        secrets: &[(String, Secret)],
+        masks: Option<Arc<Masks>>,
+        key: &ObjectKey,
+        tag: &Tag,
+        workspace: &mut Workspace,
+    ) -> Result<Running, NotStarted> {
+        let assignment = &order.assignment;
+        if let Some(fault) = workspace.fault.clone() {
+            return Err(NotStarted::Because(fault));
+        }
+        if stop.cause().is_some() {
+            return Err(NotStarted::Because("it was stopped before it started".to_owned()));
+        }
+        let now = self.ports.clock.now();
+        let (out, tmp) = (workspace.out(), workspace.tmp());
+        let additions = Additions {
+            out: &out.to_string_lossy(),
+            tmp: &tmp.to_string_lossy(),
+            deadline: assignment.running.map(|limit| limit.after(now)),
+        };
+        let environment = environment::compose(assignment, &order.passed, secrets, &additions);
+        if let Some(fault) = environment::fault(&environment) {
+            return Err(NotStarted::Because(fault));
+        }
+        let path = environment.get("PATH").map(String::as_str);
+        let program = program::find(&assignment.run, &workspace.cwd(), path).map_err(NotStarted::Because)?;
+        let resources = &assignment.resources;
+        let launch = Launch { program: &program, run: &assignment.run, environment: &environment, resources, boot: &self.boot };
+        let launched = launch::launch(&launch, workspace).map_err(|error| {
+            if launch::is_lack_of_room(&error) {
+                return NotStarted::NoRoom;
+            }
+            let bytes = environment.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
+            NotStarted::Because(program::explain(&error, &program, &assignment.run, bytes))
+        })?;
+        self.take_charge(launched, assignment, masks, key, tag, workspace)
+    }
+
+    /// From here on there is a process: whatever fails now must not lose it.
+    fn take_charge(
+        &self,
+        launched: Launched,
+        assignment: &Assignment,
+        masks: Option<Arc<Masks>>,
+        key: &ObjectKey,
+        tag: &Tag,
+        workspace: &Workspace,
+    ) -> Result<Running, NotStarted> {
+        let Launched { identity, exit, stdout, stderr, mut problems } = launched;
+        let group = Pid::from_raw(identity.pid).expect("a started process has a number");
+        self.children.borrow_mut().add(identity.pid, identity.start_ticks, Rc::clone(tag));
+        if let Err(error) = workspace.record(&identity) {
+            problems.push(format!("the process could not be recorded: {error}"));
+        }
+        let limited = assignment.resources != model::ResourceLimits::default();
+        let cgroup = cgroup::delegated().filter(|_| limited).and_then(|delegated| {
+            let entered = delegated.enter(tag, identity.pid, &assignment.resources);
+            entered.inspect_err(|error| problems.push(format!("the limits of its cgroup are not in force: {error}"))).ok()
+        });
+        let log = Log::new(self.folder(key).join("log"), LogCap::default());
+        let clock = Arc::clone(&self.ports.clock);
+        let watched = Capture::new([stdout, stderr], log, masks, clock, Rc::clone(&self.scratch))
+            .and_then(|capture| Ok((capture, watch(exit)?)));
+        match watched {
+            Ok((capture, exit)) => Ok(Running {
+                tag: Rc::clone(tag),
+                identity,
+                group,
+                started_at: self.ports.clock.now(),
+                since: Instant::now(),
+                exit,
+                capture,
+                cgroup,
+                problems,
+            }),
+            Err(error) => {
+                let _ = kill_process_group(group, Signal::KILL);
+                self.children.borrow_mut().forget(identity.pid);
+                warn!(%error, "could not watch a program that was just started");
+                Err(NotStarted::NoRoom)
+            }
+        }
+    }
+
+    /// Follows a program to its end and publishes what it left. True where its folder may serve again.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is another part of the attempt; a struct of them would live for this call only"
+    )]
+    async fn attend(
+        &self,
+        mut running: Running,
+        order: &Order,
+        stop: &StopOrder,
+        tell: &dyn Fn(Observation),
+        key: &ObjectKey,
+        masks: Option<Arc<Masks>>,
+        workspace: &Workspace,
+    ) -> (Outcome, bool) {
+        let assignment = &order.assignment;
+        let stopped = running.until_gone(assignment, stop, self).await;
+        let gone = self.bury(&mut running, stopped, assignment.stopping, workspace).await;
+        let ended_at = self.ports.clock.now();
+        let out_of_memory = running.out_of_memory(&gone, assignment);
+        let Running { identity, started_at, capture, mut problems, .. } = running;
+        let (log, fault) = capture.finish();
+        problems.extend(fault);
+        let mut outcome = Outcome {
+            contract: CURRENT_CONTRACT,
+            execution: assignment.execution,
+            attempt: assignment.attempt,
+            ended: gone.ended,
+            stopped: gone.stopped,
+            out_of_memory,
+            process: Some(identity),
+            started_at: Some(started_at),
+            ended_at,
+            usage: Some(gone.usage),
+            log,
+            artifacts: Vec::new(),
+            verdict: None,
+            findings: Vec::new(),
+            quality_fails: false,
+            strays: gone.strays,
+            problems,
+            publish_failed: false,
+        };
+        let good = matches!(outcome.ended, Ended::Exited { code } if assignment.success_codes.contains(&code));
+        let promised = assignment.artifacts.iter().any(|rule| !rule.optional);
+        if good && outcome.stopped.is_none() && (promised || workspace.has_output()) {
+            tell(Observation::Publishing);
+            let publication = self.publish(assignment, key, masks, workspace).await;
+            outcome.artifacts = publication.artifacts;
+            outcome.verdict = publication.verdict;
+            outcome.findings = publication.findings;
+            outcome.quality_fails = publication.quality_fails;
+            outcome.publish_failed = publication.failed;
+            outcome.problems.extend(publication.problems);
+        }
+        (outcome, gone.nothing_left)
+    }
+
+    async fn publish(
+        &self,
+        assignment: &Assignment,
+        key: &ObjectKey,
+        masks: Option<Arc<Masks>>,
+        workspace: &Workspace,
+    ) -> Publication {
+        let turn = self.publishers.acquire().await;
+        let objects = Arc::clone(&self.ports.objects);
+        let job = Job {
+            assignment: assignment.clone(),
+            out: workspace.out(),
+            key: key.clone(),
+            folder: self.folder(key),
+            masks,
+            now: self.ports.clock.now(),
+        };
+        let runtime = tokio::runtime::Handle::current();
+        // Judging reads whole files and publishing waits for the disk: not on the thread that serves.
+        let done = tokio::task::spawn_blocking(move || runtime.block_on(publish::publish(&job, &*objects))).await;
+        drop(turn);
+        done.unwrap_or_else(|error| Publication::failed(format!("the output could not be judged: {error}")))
+    }
+
+    fn never_ran(&self, assignment: &Assignment, stop: &StopOrder, message: String) -> Outcome {
+        Outcome {
+            contract: CURRENT_CONTRACT,
+            execution: assignment.execution,
+            attempt: assignment.attempt,
+            ended: Ended::NotStarted { message },
+            stopped: stop.cause(),
+            out_of_memory: None,
+            process: None,
+            started_at: None,
+            ended_at: self.ports.clock.now(),
+            usage: None,
+            log: LogSummary::default(),
+            artifacts: Vec::new(),
+            verdict: None,
+            findings: Vec::new(),
+            quality_fails: false,
+            strays: Vec::new(),
+            problems: Vec::new(),
+            publish_failed: false,
+        }
+    }
+
+    /// Last of all files, whole or not at all. Not forced to the disk: an outcome lost with the machine's power is an attempt that is lost
+    /// and retried, never a false success.
+    fn write_outcome(&self, key: &ObjectKey, outcome: &Outcome) -> io::Result<()> {
+        let folder = self.folder(key);
+        let temporary = folder.join(".outcome.json");
+        fs::write(&temporary, serde_json::to_vec(outcome).map_err(io::Error::from)?)?;
+        fs::rename(&temporary, folder.join("outcome.json"))
+    }
+
+    fn give_back(&self, workspace: Workspace, untouched: bool) {
+        let released = self.workspaces.borrow_mut().release(workspace, untouched);
+        match released {
+            Ok(gone) => gone.into_iter().for_each(remove_later),
+            Err(error) => warn!(%error, "could not give a work folder back"),
+        }
+    }
+}
+
+/// The outcome without any secret value in its texts.
+fn masked(mut outcome: Outcome, masks: Option<&Masks>) -> Outcome {
+    let Some(masks) = masks else { return outcome };
+    if let Ended::NotStarted { message } = &mut outcome.ended {
+        *message = masks.text(message);
+    }
+    let texts = outcome.findings.iter_mut().chain(&mut outcome.problems);
+    texts.chain(outcome.strays.iter_mut().map(|stray| &mut stray.command)).for_each(|text| *text = masks.text(text));
+    outcome
+}

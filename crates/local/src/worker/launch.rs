@@ -1,0 +1,91 @@
+//! Starts the program.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    os::{fd::OwnedFd, unix::process::CommandExt},
+    path::Path,
+    process::{Command, Stdio},
+    sync::OnceLock,
+};
+
+use model::{ProcessIdentity, ResourceLimits};
+use rustix::{
+    io::{Errno, FdFlags, fcntl_setfd},
+    process::{Pid, PidfdFlags, Resource, Rlimit, pidfd_open, prlimit},
+};
+
+use super::{limits, process::Process, workspace::Workspace};
+
+/// The bound on open files that this process had before it raised its own.
+static OPEN_FILES: OnceLock<Rlimit> = OnceLock::new();
+
+/// Keeps the bound on open files that programs get.
+pub(crate) fn remember_open_files(bound: Rlimit) {
+    // The first one is the one this process was started with.
+    OPEN_FILES.get_or_init(|| bound);
+}
+
+/// What to start.
+pub(crate) struct Launch<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) run: &'a [String],
+    pub(crate) environment: &'a BTreeMap<String, String>,
+    pub(crate) resources: &'a ResourceLimits,
+    pub(crate) boot: &'a str,
+}
+
+/// A program that was started.
+pub(crate) struct Launched {
+    pub(crate) identity: ProcessIdentity,
+    /// Becomes readable when the program is gone.
+    pub(crate) exit: OwnedFd,
+    pub(crate) stdout: OwnedFd,
+    pub(crate) stderr: OwnedFd,
+    /// What could not be limited, in sentences.
+    pub(crate) problems: Vec<String>,
+}
+
+/// Starts the program in its own process group, with nothing of ours but the fence.
+///
+/// The standard library takes the fast way here (one `posix_spawn`, no copy of this process), which needs an absolute path.
+/// All programs must be started from one thread: the fence can be inherited for the time of the call.
+pub(crate) fn launch(launch: &Launch<'_>, workspace: &mut Workspace) -> io::Result<Launched> {
+    let mut command = Command::new(launch.program);
+    command
+        .arg0(&launch.run[0])
+        .args(&launch.run[1..])
+        .env_clear()
+        .envs(launch.environment)
+        .current_dir(workspace.cwd())
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    fcntl_setfd(workspace.fence(), FdFlags::empty())?;
+    let started = command.spawn();
+    // Another program must never inherit this fence: it is closed whether or not anything was started.
+    let handed = workspace.hand_over_fence();
+    let mut child = started?;
+    let number = Pid::from_child(&child);
+    let exit = pidfd_open(number, PidfdFlags::empty())?;
+    if let Some(bound) = OPEN_FILES.get() {
+        // A program that ended already needs no bound.
+        let _ = prlimit(Some(number), Resource::Nofile, *bound);
+    }
+    let problems = handed.err().map(|error| format!("the fence cannot be watched: {error}"));
+    let problems = problems.into_iter().chain(limits::apply(number, launch.resources)).collect();
+    let pid = number.as_raw_nonzero().get();
+    let start_ticks = Process::read(pid).map_or(0, |process| process.start_ticks);
+    let identity = ProcessIdentity { boot: launch.boot.to_owned(), pid, start_ticks };
+    let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+        return Err(io::Error::other("the pipes of the program are missing"));
+    };
+    Ok(Launched { identity, exit, stdout: stdout.into(), stderr: stderr.into(), problems })
+}
+
+/// Whether the system only lacks room now: not the program's fault.
+pub(crate) fn is_lack_of_room(error: &io::Error) -> bool {
+    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(errno, Some(Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE))
+}
