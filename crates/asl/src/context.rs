@@ -34,9 +34,7 @@ impl Around<'_> {
         }
         execution.insert("Input", run.input.clone());
         execution.insert("Name", name.map_or_else(|| Arc::clone(&start.name), Arc::from));
-        if let Some(role) = &start.role {
-            execution.insert("RoleArn", Arc::clone(role));
-        }
+        execution.insert("RoleArn", start.role.clone().map_or(Value::Null, Value::String));
         execution.insert("StartTime", print_timestamp(run.started));
         if start.kind == Workflow::Standard {
             execution.insert("RedriveCount", 0_i64);
@@ -53,7 +51,9 @@ impl Around<'_> {
         let described = self.machine.state(self.frame.state);
         let mut state = Map::with_capacity(3);
         state.insert("EnteredTime", print_timestamp(self.frame.entered));
-        state.insert("Name", Arc::clone(&described.name));
+        // The service has this name for every state that is tested by itself.
+        let alone = self.core.observed.is_some().then(|| Arc::from("StateName"));
+        state.insert("Name", alone.unwrap_or_else(|| Arc::clone(&described.name)));
         // Only those that can be tried again tell how often they were.
         if let Kind::Task(_) | Kind::Parallel { .. } | Kind::Map(_) = &described.kind {
             state.insert("RetryCount", self.frame.retry_count());
@@ -75,6 +75,9 @@ impl Around<'_> {
 
 impl Surroundings for Around<'_> {
     fn context_member(&self, name: &str) -> Option<Value> {
+        if let Some(context) = &self.core.context {
+            return context.get(name).cloned();
+        }
         match name {
             "Execution" => Some(self.execution()),
             "StateMachine" => Some(self.state_machine()),
@@ -86,6 +89,9 @@ impl Surroundings for Around<'_> {
     }
 
     fn context(&self) -> Value {
+        if let Some(context) = &self.core.context {
+            return context.clone();
+        }
         let names = ["Execution", "StateMachine", "State", "Map", "Task"];
         names.into_iter().filter_map(|name| Some((name, self.context_member(name)?))).collect::<Map>().into()
     }

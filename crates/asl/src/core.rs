@@ -8,7 +8,8 @@ use jiff::Timestamp;
 use crate::execution::{Start, Status};
 use crate::frame::{Frame, FrameId, Frames};
 use crate::random::{Random, mix};
-use crate::{ReadId, TaskId, TimerId, WriteId};
+use crate::single::Observed;
+use crate::{ReadId, TaskId, TimerId, Value, WriteId};
 
 #[derive(Debug)]
 pub(crate) struct Core {
@@ -21,6 +22,10 @@ pub(crate) struct Core {
     pub(crate) writes: HashMap<WriteId, FrameId>,
     /// Work that the event at hand has led to; empty between events.
     pub(crate) work: Vec<Work>,
+    /// What stands in for the context object, in the test of a single state.
+    pub(crate) context: Option<Value>,
+    /// What the test of a single state looks at; None in an execution.
+    pub(crate) observed: Option<Observed>,
     next_id: u64,
     draws: u64,
 }
@@ -64,6 +69,8 @@ impl Core {
             reads: HashMap::new(),
             writes: HashMap::new(),
             work: Vec::new(),
+            context: None,
+            observed: None,
             next_id: 0,
             draws: 0,
         }

@@ -36,6 +36,9 @@ impl Step<'_> {
     /// A state failed: it is tried again, or its failure is caught, or its thread ends.
     pub(crate) fn fail(&mut self, id: FrameId, failure: Failure) {
         self.frame_mut(id).doing = Doing::Working;
+        if let Some(observed) = &mut self.core.observed {
+            observed.failure = Some(failure.clone());
+        }
         let state = self.state_of(id);
         let matched = state.retry.iter().enumerate().find(|(_, retrier)| catches(&retrier.errors, &failure));
         if let Some((at, retrier)) = matched

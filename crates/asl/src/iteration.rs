@@ -14,7 +14,7 @@ use crate::{Failure, Map, Value};
 
 pub(crate) use items::items_wanted;
 
-const THRESHOLD: &str = "The specified tolerated failure threshold was exceeded";
+pub(crate) const THRESHOLD: &str = "The specified tolerated failure threshold was exceeded";
 
 impl<'x> Step<'x> {
     /// The run of a Map state that a frame is in, if it is in one.

@@ -153,7 +153,7 @@ impl<'x> Step<'x> {
     }
 
     /// Does what the state of a frame is there for, the first time or again.
-    fn begin(&mut self, id: FrameId) {
+    pub(crate) fn begin(&mut self, id: FrameId) {
         let state = self.state_of(id);
         let done = match &state.kind {
             Kind::Pass { result, parameters } => self.pass(id, state, result.as_ref(), parameters.as_ref()),
@@ -197,6 +197,10 @@ impl<'x> Step<'x> {
 
     /// Goes on with the next state.
     pub(crate) fn go(&mut self, id: FrameId, next: StateId, input: Value) {
+        if let Some(observed) = &mut self.core.observed {
+            observed.next = Some((next, input));
+            return;
+        }
         let frame = self.frame_mut(id);
         frame.state = next;
         frame.input = input;

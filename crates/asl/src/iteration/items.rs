@@ -48,7 +48,7 @@ impl MapRun {
     }
 
     /// Whether more children failed than the Map tolerates, when all have ended.
-    pub(super) fn exceeds_final_tolerance(&self) -> bool {
+    pub(crate) fn exceeds_final_tolerance(&self) -> bool {
         let over = self.limits.tolerated_percentage.is_some_and(|percentage| self.is_over(percentage, self.started));
         self.failed > 0 && (over || self.exceeds_tolerance())
     }

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a recording that cannot be read is a failure of the test")]
 #![expect(clippy::print_stdout, reason = "the counts are the report of the test")]
 
+mod alone;
 mod compare;
 mod replayed;
 mod validated;
@@ -17,6 +18,8 @@ use serde_json::Value as Json;
 
 /// How many recorded executions agree; only ever raised.
 const EXECUTIONS: usize = 748;
+/// How many recorded tests of single states agree; only ever raised.
+const STATES: usize = 85;
 /// How many verdicts of the service on definitions agree; only ever raised.
 const DEFINITIONS: usize = 290;
 /// How many verdicts of linters on definitions agree; only ever raised.
@@ -30,7 +33,12 @@ enum Verdict {
 
 #[test]
 fn recorded_cases_end_as_they_were_recorded() {
-    check("cases", EXECUTIONS, |_| true, replayed::verdict);
+    check("cases", EXECUTIONS, |case| case["kind"] == "execution", replayed::verdict);
+}
+
+#[test]
+fn single_states_end_as_they_were_recorded() {
+    check("cases", STATES, |case| case["kind"] == "test_state", alone::verdict);
 }
 
 #[test]
