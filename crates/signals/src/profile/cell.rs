@@ -234,6 +234,27 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #[test]
+        fn a_decimal_is_read_as_the_standard_library_reads_it(text in "-?(0|[1-9][0-9]{0,18})?\\.[0-9]{0,24}(e-?[0-9]{1,3})?") {
+            let expected = match text.parse::<f64>() {
+                Ok(value) if value.is_finite() => Value::Float(value),
+                Ok(_) => Value::NonFinite(NonFinite::Overflow),
+                Err(_) => Value::Text(Look::Plain),
+            };
+            proptest::prop_assert_eq!(of(&text), expected, "{}", text);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn digits_beyond_the_precision_of_a_float_are_rounded_once(digits in (1_u64 << 53)..10_u64.pow(18), places in 1_usize..15) {
+            let digits = digits.to_string();
+            let text = format!("{}.{}", &digits[..digits.len() - places], &digits[digits.len() - places..]);
+            proptest::prop_assert_eq!(of(&text), Value::Float(text.parse().unwrap()), "{}", text);
+        }
+    }
+
     #[test]
     fn numbers_that_are_not_finite_are_told_apart() {
         assert_eq!(of("1e309"), Value::NonFinite(NonFinite::Overflow));

@@ -112,13 +112,11 @@ impl Records {
                 if byte == self.newline {
                     lines += 1;
                 } else if byte == b'"' {
-                    match feed.buffer.get(mark + 1) {
-                        Some(b'"') => {
-                            escaped = true;
-                            self.marks.next(&feed.buffer);
-                        }
-                        None if !feed.source.ended => return None,
-                        Some(_) | None => place = Place::Closed(mark),
+                    if feed.buffer.get(mark + 1) == Some(&b'"') {
+                        escaped = true;
+                        self.marks.next(&feed.buffer);
+                    } else {
+                        place = Place::Closed(mark);
                     }
                 }
             } else if byte == b'"' {

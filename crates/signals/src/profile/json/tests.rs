@@ -50,6 +50,11 @@ fn soup() -> impl Strategy<Value = String> {
         "\"b.c\":",
         "\"\\u00e9\":",
         "\"\\ud83d\\ude42\"",
+        "\"\\ud83d\\u0041\"",
+        "\"\\udd42\"",
+        "\"long enough\u{1f}\"",
+        "\"long enough\u{7f}é\"",
+        "\"long \\n enough\"",
         "\"\\ud83d\"",
         "\"\\x\"",
         "1",
@@ -109,6 +114,18 @@ proptest! {
         let object = serde_json::json!({ "root": value });
         let line = if spaced { serde_json::to_string_pretty(&object) } else { serde_json::to_string(&object) }.unwrap();
         prop_assert_eq!(ours(&line), theirs(&line), "{}", line);
+    }
+}
+
+#[test]
+fn a_control_character_in_a_string_is_wrong_wherever_it_is() {
+    for at in 0..40 {
+        for control in ['\0', '\t', '\u{1f}'] {
+            let line = format!("{{\"k\":\"{}{control}é{}\"}}", "x".repeat(at), "y".repeat(40 - at));
+            assert_eq!(ours(&line), None, "{control:?} at {at}");
+        }
+        let line = format!("{{\"k\":\"{} \u{7f}é{}\"}}", "x".repeat(at), "y".repeat(40 - at));
+        assert_eq!(ours(&line), Some(vec!["k".to_owned()]), "{at}");
     }
 }
 

@@ -216,10 +216,8 @@ impl<'a> Cursor<'a> {
             self.at += 1;
         }
         if self.text.get(self.at) == Some(&b'0') {
+            // Digits after a leading zero are left over, and nothing may follow a number but the end of a value.
             self.at += 1;
-            if self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
-                return Err(Fault::Wrong);
-            }
         } else {
             self.digits()?;
         }
