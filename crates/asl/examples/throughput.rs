@@ -4,6 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are the output of this program")]
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -18,7 +19,11 @@ fn main() {
     let items: Vec<Value> = (0..1_000_i64).map(Value::from).collect();
     measure("inline map of 1000 x 3", 3_001, &map(), Value::from(items));
     measure("choice loop to 1000", 2_003, &choice_loop(), Value::parse(r#"{"i": 0}"#).expect("JSON"));
+    let input = Value::parse(r#"{"i": 0, "name": "n"}"#).expect("JSON");
+    measure("JSONata chain of 10", 10, &jsonata_chain(), input.clone());
+    measure("JSONata loop to 1000", 2_003, &jsonata_loop(), input);
     parked();
+    read_and_written();
 }
 
 fn measure(name: &str, transitions: u32, definition: &str, input: Value) {
@@ -82,6 +87,46 @@ fn parked() {
     );
 }
 
+/// 100,000 items that are read in parts, a hundred at a time, their results written in parts.
+fn read_and_written() {
+    const ITEMS: u64 = 100_000;
+    let definition = r#"{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "MaxConcurrency": 100,
+        "ItemReader": {"Resource": "arn:aws:states:::s3:getObject", "ReaderConfig": {"InputType": "JSONL"}},
+        "ResultWriter": {"Resource": "arn:aws:states:::s3:putObject"},
+        "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "T",
+          "States": {"T": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "TimeoutSeconds": 60, "End": true}}}}}}"#;
+    let machine = Arc::new(Machine::parse(definition).unwrap_or_else(|problems| panic!("{problems:?}")));
+    let (before, began) = (resident_kb(), Instant::now());
+    let (mut commands, mut waiting) = (Vec::new(), VecDeque::new());
+    let start = Start::new("bench", Value::empty_object(), Timestamp::UNIX_EPOCH, 1);
+    let mut execution = Execution::start(machine, start, &mut commands);
+    let (mut most, mut events) = (0, 0_u32);
+    loop {
+        waiting.extend(commands.drain(..));
+        let Some(command) = waiting.pop_front() else { break };
+        let event = match command {
+            Command::StartTask { task, arguments, .. } => Event::TaskSucceeded { task, output: arguments },
+            Command::ReadItems { read, from, at_most, .. } => {
+                most = most.max(resident_kb());
+                let items = (from..ITEMS.min(from + at_most)).map(|item| Value::from(format!("item-{item}"))).collect();
+                Event::ItemsRead { read, items, more: from + at_most < ITEMS }
+            }
+            Command::WriteResults { write, .. } => Event::ResultsWritten { write, output: Value::Null },
+            _ => continue,
+        };
+        events += 1;
+        execution.apply(event, Timestamp::UNIX_EPOCH, &mut commands);
+    }
+    assert!(matches!(execution.status(), Status::Succeeded { .. }), "{:?}", execution.status());
+    let seconds = began.elapsed().as_secs_f64();
+    println!(
+        "{:24} {ITEMS:8} items {:12.0} events/s, {} kB more at most",
+        "read and written",
+        f64::from(events) / seconds,
+        most.saturating_sub(before)
+    );
+}
+
 /// The memory of this process, where the system tells it.
 fn resident_kb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -110,6 +155,23 @@ fn choice_loop() -> String {
     r#"{"StartAt": "C", "States": {
         "C": {"Type": "Choice", "Choices": [{"Variable": "$.i", "NumericLessThan": 1000, "Next": "Add"}], "Default": "D"},
         "Add": {"Type": "Pass", "Parameters": {"i.$": "States.MathAdd($.i, 1)"}, "Next": "C"},
+        "D": {"Type": "Succeed"}}}"#
+        .to_owned()
+}
+
+fn jsonata_chain() -> String {
+    let state = |at: u32| {
+        let next = if at == 9 { r#""End": true"#.to_owned() } else { format!(r#""Next": "S{}""#, at + 1) };
+        format!(r#""S{at}": {{"Type": "Pass", "Output": {{"name": "{{% $states.input.name %}}", "n": {at}}}, {next}}}"#)
+    };
+    let states: Vec<String> = (0..10).map(state).collect();
+    format!(r#"{{"QueryLanguage": "JSONata", "StartAt": "S0", "States": {{{}}}}}"#, states.join(","))
+}
+
+fn jsonata_loop() -> String {
+    r#"{"QueryLanguage": "JSONata", "StartAt": "C", "States": {
+        "C": {"Type": "Choice", "Choices": [{"Condition": "{% $states.input.i < 1000 %}", "Next": "Add"}], "Default": "D"},
+        "Add": {"Type": "Pass", "Output": {"i": "{% $states.input.i + 1 %}"}, "Next": "C"},
         "D": {"Type": "Succeed"}}}"#
         .to_owned()
 }
