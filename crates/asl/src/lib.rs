@@ -62,17 +62,29 @@
 //! commands away and sees to [`Execution::outstanding`]: what is still awaited. A command may be carried out twice:
 //! the answer to the second is [`Applied::Ignored`], changes nothing, and need not be kept in the journal.
 //!
+//! # Beside executions
+//!
+//! [`ItemFile`] reads the items of a Map out of the bytes of a file, as the language says. [`Machine::test_state`] runs
+//! a single state with a made-up result, which tells in a millisecond whether its paths and templates are right.
+//!
 //! # Memory
 //!
 //! [`Value`]s share their content. A Map holds its children in flight and, without a `ResultWriter`, their outputs;
 //! with an `ItemReader` it asks for items as it needs them, with a `ResultWriter` it hands results over in parts.
 //!
+//! # How it keeps to the service
+//!
+//! Errors, their words and what catches them follow what the service was recorded to answer. JSONPath is the dialect
+//! of the Jayway library. JSONata is evaluated by the crate `jsonata-core` behind one module, with limits on depth,
+//! size and time; `$now`, `$millis`, `$random`, `$uuid` and `$shuffle` follow from the event and the seed. The numbers
+//! of events that errors name are counted, but no history is kept.
+//!
 //! # How the code is laid out
 //!
 //! `parse` makes the tables of `definition` out of text. `step` applies an event: it does the work that follows,
 //! state by state, with the states in `flow`, `task`, `parallel` and `iteration` (Map), and `failing` for Retry and
-//! Catch. `frame` holds where an execution stands. The small languages inside are in `path`, `intrinsic`, `template`
-//! and `choice`.
+//! Catch. `frame` holds where an execution stands. The small languages inside are in `path`, `intrinsic`, `jsonata`,
+//! `template` and `choice`.
 
 mod choice;
 mod command;

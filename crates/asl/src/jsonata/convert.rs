@@ -19,20 +19,26 @@ pub(super) fn to_jsonata(value: &Value) -> JValue {
     }
 }
 
-/// None for a function, or something that holds one.
+/// The deepest value that is taken; anything deeper is beyond the limit of a payload.
+const DEEPEST: usize = 512;
+
+/// None for a function, something that holds one, and what nests too deeply.
 pub(super) fn from_jsonata(value: &JValue) -> Option<Value> {
+    below(value, DEEPEST)
+}
+
+fn below(value: &JValue, depth: usize) -> Option<Value> {
+    let depth = depth.checked_sub(1)?;
     Some(match value {
         JValue::Null | JValue::Undefined => Value::Null,
         JValue::Bool(truth) => Value::Bool(*truth),
         JValue::Number(number) => whole(*number).map_or_else(|| Value::from(*number), Value::from),
         JValue::String(text) => Value::String(Arc::from(&**text)),
-        JValue::Array(list) => list.iter().map(from_jsonata).collect::<Option<Vec<_>>>()?.into(),
+        JValue::Array(list) => list.iter().map(|item| below(item, depth)).collect::<Option<Vec<_>>>()?.into(),
         JValue::Object(_) => {
             let mut object = Map::new();
-            for (name, member) in value.as_object()? {
-                if !member.is_undefined() {
-                    object.insert(name.as_str(), from_jsonata(member)?);
-                }
+            for (name, member) in value.as_object()?.iter().filter(|(_, member)| !member.is_undefined()) {
+                object.insert(name.as_str(), below(member, depth)?);
             }
             object.into()
         }

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::path::Surroundings;
 
@@ -18,16 +20,18 @@ impl Surroundings for Nothing {
 }
 
 fn evaluate(source: &str, input: &str) -> Result<Value, String> {
-    let input = Value::parse(input).unwrap();
-    let mut scope = Scope {
-        input: &input,
+    run(&Expression::parse(source, "Output").unwrap(), &Value::parse(input).unwrap()).map_err(|fault| fault.detail)
+}
+
+fn run(expression: &Expression, input: &Value) -> Result<Value, Fault> {
+    expression.evaluate(&mut Scope {
+        input,
         around: &Nothing,
         random: &mut Random::new(1),
         now: "2024-01-31T12:00:00.5Z".parse().unwrap(),
         result: None,
         error_output: None,
-    };
-    Expression::parse(source, "Output").unwrap().evaluate(&mut scope).map_err(|fault| fault.detail)
+    })
 }
 
 fn text(source: &str) -> String {
@@ -76,4 +80,122 @@ fn only_a_text_that_is_wholly_delimited_is_an_expression() {
     for plain in [" {% a %}", "{% a %} ", "a", "{%", "{% a"] {
         assert_eq!(Expression::delimited(plain), None, "{plain}");
     }
+}
+
+/// Pieces of expressions, put together in any way.
+fn any_source() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "$states.input",
+        "$states",
+        ".a",
+        ".s",
+        "[0]",
+        "[-1]",
+        "[$ > 1]",
+        "*",
+        "**",
+        "%",
+        "^(a)",
+        "#$i",
+        "@$v",
+        "~>",
+        "|a|{}|",
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        "'x'",
+        "1",
+        "2.5",
+        "1e300",
+        "+",
+        "-",
+        "/",
+        "&",
+        "=",
+        "<",
+        " and ",
+        " in ",
+        "?",
+        ":",
+        ";",
+        ":=",
+        "$x",
+        "$map",
+        "$sum",
+        "$split",
+        "$match",
+        "/a(/",
+        "/a+/i",
+        "$formatNumber",
+        "$substring",
+        "$pad",
+        "$range",
+        "$partition",
+        "$parse",
+        "$hash",
+        "$now",
+        "$toMillis",
+        "$fromMillis",
+        "$sort",
+        "$eval",
+        "function($y){",
+        "$y",
+        "..",
+        ",",
+        "null",
+        "true",
+        "`q`",
+        "$string",
+        "$number",
+        "$power",
+        "$random",
+        "$shuffle",
+        "$formatInteger",
+        "$parseInteger",
+        "$merge",
+        "$reduce",
+        "$encodeUrl",
+        "$base64decode",
+        "\u{e9}",
+        "'\\u12'",
+        "\"",
+    ]);
+    prop::collection::vec(piece, 0..14).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn no_expression_makes_us_panic(source in any_source()) {
+        let input = Value::parse(r#"{"a": [1, 2.5, {"b": "x"}], "s": "x"}"#).unwrap();
+        if let Ok(expression) = Expression::parse(&source, "Output") {
+            let _ = run(&expression, &input);
+        }
+    }
+}
+
+#[test]
+fn long_sources_and_deep_results_do_not_exhaust_the_stack() {
+    for (first, piece) in [
+        ("1", "+1"),
+        ("a", ".a"),
+        ("", "-"),
+        ("1", "?1:1"),
+        ("a", "[0]"),
+        ("1", "~>$f"),
+        ("x", ":=x"),
+        ("", "function($x){"),
+        ("a", "^(a)"),
+    ] {
+        let source = format!("{first}{}", piece.repeat(4_000 / piece.len()));
+        if let Ok(expression) = Expression::parse(&source, "Output") {
+            let _ = run(&expression, &Value::Null);
+        }
+    }
+    let nested = "($f := function($x, $n) { $n = 0 ? $x : $f({'k': $x}, $n - 1) }; $f(1, 1000))";
+    assert!(text(nested).ends_with("returned an unsupported result type."), "{}", text(nested));
 }

@@ -113,6 +113,15 @@ fn answers(event: &Event, command: &Command) -> bool {
 }
 
 #[test]
+fn machines_are_shared_between_threads_and_executions_move_between_them() {
+    fn shared<T: Send + Sync>() {}
+    shared::<asl::Machine>();
+    shared::<Execution>();
+    shared::<Command>();
+    shared::<Event>();
+}
+
+#[test]
 fn a_journal_survives_being_text() {
     let host = run();
     for entry in &host.journal {
