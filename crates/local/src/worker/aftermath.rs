@@ -91,48 +91,45 @@ impl Worker {
         self.kill_family(running, workspace).await
     }
 
+    /// Kills whatever is found until nothing is, and names it.
     async fn kill_family(&self, running: &mut Running, workspace: &Workspace) -> (Vec<Stray>, bool) {
         let mut named: BTreeMap<(i32, u64), Stray> = BTreeMap::new();
         let give_up = Instant::now() + UNKILLABLE;
         let mut pause = Duration::from_millis(1);
         let nothing_left = loop {
-            let _ = kill_process_group(running.group, Signal::KILL);
-            if let Some(cgroup) = &running.cgroup {
-                drop(cgroup.kill());
-            }
-            match self.family(running) {
-                Ok(family) => {
-                    for process in &family {
-                        let fate = process
-                            .signal(Signal::KILL)
-                            .map_or_else(|error| format!("could not be killed: {error}"), |()| "killed".to_owned());
-                        if named.len() < MOST_STRAYS {
-                            named.insert(
-                                (process.pid, process.start_ticks),
-                                Stray { pid: process.pid, command: process.command.clone(), fate },
-                            );
-                        }
-                    }
-                    let free = family.is_empty() && !workspace.is_fenced();
-                    if free && running.capture.drain() {
-                        break true;
-                    }
-                    if Instant::now() >= give_up {
-                        for process in &family {
-                            named
-                                .entry((process.pid, process.start_ticks))
-                                .and_modify(|stray| stray.fate = "could not be killed: it did not end".to_owned());
-                        }
-                        break false;
-                    }
-                }
+            let family = match self.family(running) {
+                Ok(family) => family,
                 Err(error) => {
                     running.problems.push(format!("processes left behind could not be looked for: {error}"));
                     break false;
                 }
+            };
+            for process in &family {
+                let fate = process
+                    .signal(Signal::KILL)
+                    .map_or_else(|error| format!("could not be killed: {error}"), |()| "killed".to_owned());
+                let stray = Stray { pid: process.pid, command: process.command.clone(), fate };
+                if named.len() < MOST_STRAYS {
+                    named.insert((process.pid, process.start_ticks), stray);
+                }
+            }
+            // What was forked since the look dies with its group.
+            let _ = kill_process_group(running.group, Signal::KILL);
+            if let Some(cgroup) = &running.cgroup {
+                drop(cgroup.kill());
+            }
+            let ended = running.capture.drain();
+            if family.is_empty() && ended && !workspace.is_fenced() {
+                break true;
+            }
+            if Instant::now() >= give_up {
+                for process in &family {
+                    let stray = named.get_mut(&(process.pid, process.start_ticks));
+                    stray.into_iter().for_each(|stray| "could not be killed: it did not end".clone_into(&mut stray.fate));
+                }
+                break false;
             }
             tokio::time::sleep(pause).await;
-            running.capture.drain();
             pause = (pause * 2).min(Duration::from_millis(100));
         };
         if !nothing_left {
