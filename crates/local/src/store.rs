@@ -8,6 +8,8 @@ mod changes;
 mod fault;
 pub mod journal;
 mod key;
+#[cfg(test)]
+mod plans;
 mod queue;
 mod reader;
 mod registry;
@@ -83,6 +85,11 @@ impl Store {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.inner.path
+    }
+
+    /// How many transactions this process has committed: group commit makes them fewer than the writes.
+    pub fn commits(&self) -> u64 {
+        self.inner.writer.commits()
     }
 
     /// Runs `work` on a reader's connection.

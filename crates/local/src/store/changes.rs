@@ -4,7 +4,10 @@ use model::{Digest, Event, Execution, ExecutionId, ExecutionState, PermitKey, Ru
 use ports::{Change, StoreError};
 use rusqlite::{Connection, ErrorCode, Params, params};
 
-use super::{fault, key};
+use super::{
+    fault,
+    key::{self, Json},
+};
 
 /// A change as columns. Bodies are written out by the caller's thread, not by the one that writes.
 pub(super) enum Edit {
@@ -14,15 +17,15 @@ pub(super) enum Edit {
     UpdateExecution(ExecutionRow, u64),
     TakeSlot(PermitKey, u32, ExecutionId),
     FreeSlot(PermitKey, u32, ExecutionId),
-    Emit { id: String, body: String },
-    Remember { key: String, body: String },
+    Emit(EventRow),
+    Remember { key: String, body: Json },
 }
 
 /// A run as columns.
 pub(super) struct RunRow {
     id: RunId,
     state: RunState,
-    body: String,
+    body: Json,
 }
 
 /// An execution as columns.
@@ -30,7 +33,14 @@ pub(super) struct ExecutionRow {
     id: ExecutionId,
     state: ExecutionState,
     unit: UnitName,
-    body: String,
+    body: Json,
+}
+
+/// An event as columns.
+pub(super) struct EventRow {
+    id: String,
+    cause: String,
+    body: Json,
 }
 
 impl From<&Run> for RunRow {
@@ -48,7 +58,7 @@ impl From<&Execution> for ExecutionRow {
 
 impl From<&Event> for Edit {
     fn from(event: &Event) -> Edit {
-        Edit::Emit { id: event.id.to_string(), body: key::json(event) }
+        Edit::Emit(EventRow { id: event.id.to_string(), cause: event.causation_id.clone(), body: key::json(event) })
     }
 }
 
@@ -82,7 +92,7 @@ pub(super) fn make(connection: &Connection, scope: &Scope, edit: &Edit) -> Resul
         Edit::UpdateExecution(execution, version) => hands.update_execution(execution, *version),
         Edit::TakeSlot(permit, slot, execution) => hands.take_slot(permit, *slot, *execution),
         Edit::FreeSlot(permit, slot, execution) => hands.free_slot(permit, *slot, *execution),
-        Edit::Emit { id, body } => hands.emit(id, body),
+        Edit::Emit(event) => hands.emit(event),
         Edit::Remember { key, body } => hands.remember(key, body),
     }
 }
@@ -170,14 +180,14 @@ impl Hands<'_> {
         self.write(free, values).map(drop).map_err(fault::of)
     }
 
-    fn emit(&self, id: &str, body: &str) -> Result<(), StoreError> {
+    fn emit(&self, event: &EventRow) -> Result<(), StoreError> {
         // The highest position stays for good, whatever else is pruned: positions are never given twice.
-        let emit = "INSERT OR IGNORE INTO events (scope, position, id, body)
-             VALUES (?1, 1 + coalesce((SELECT max(position) FROM events WHERE scope = ?1), 0), ?2, ?3)";
-        self.write(emit, params![self.scope, id, body]).map(drop).map_err(fault::of)
+        let emit = "INSERT OR IGNORE INTO events (scope, position, cause, id, body)
+             VALUES (?1, 1 + coalesce((SELECT max(position) FROM events WHERE scope = ?1), 0), ?2, ?3, ?4)";
+        self.write(emit, params![self.scope, event.cause, event.id, event.body]).map(drop).map_err(fault::of)
     }
 
-    fn remember(&self, name: &str, body: &str) -> Result<(), StoreError> {
+    fn remember(&self, name: &str, body: &Json) -> Result<(), StoreError> {
         self.demand("INSERT INTO idempotency (scope, key, body) VALUES (?1, ?2, ?3)", params![self.scope, name, body], || {
             format!("idempotency key {name}")
         })

@@ -1,7 +1,10 @@
 //! Ids and times as columns.
 
 use model::{RunId, Timestamp};
-use rusqlite::{Row, types::FromSql};
+use rusqlite::{
+    Row, ToSql,
+    types::{FromSql, ToSqlOutput, ValueRef},
+};
 
 use super::fault;
 use ports::StoreError;
@@ -33,9 +36,21 @@ pub(super) fn at<T: FromSql>(row: &Row<'_>, column: usize) -> Result<T, StoreErr
     row.get(column).map_err(fault::of)
 }
 
+/// A record as JSON text.
+pub(super) struct Json(Vec<u8>);
+
+impl ToSql for Json {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Text(&self.0)))
+    }
+}
+
 /// The JSON text of a record.
-pub(super) fn json<T: serde::Serialize>(record: &T) -> String {
-    serde_json::to_string(record).expect("a record is JSON: its maps have text keys")
+pub(super) fn json<T: serde::Serialize>(record: &T) -> Json {
+    // Most records fit: no growing.
+    let mut text = Vec::with_capacity(1_024);
+    serde_json::to_writer(&mut text, record).expect("a record is JSON: its maps have text keys");
+    Json(text)
 }
 
 /// A time as nanoseconds since 1970, exact in the years 1678 to 2261 and the nearest end outside.

@@ -11,7 +11,8 @@ use serde_json::json;
 use super::{
     Store,
     changes::{self, Edit},
-    fault, key,
+    fault,
+    key::{self, Json},
     runs::{all, first},
 };
 
@@ -100,7 +101,7 @@ impl Registry for Store {
 }
 
 /// Joined in the order of the primary key of `definitions`; the switch of a unit lies beside its definition.
-const CURRENT: &str = "SELECT d.revision, r.applied_at, r.body, s.body FROM definitions d
+pub(super) const CURRENT: &str = "SELECT d.revision, r.applied_at, r.body, s.body FROM definitions d
      JOIN revisions r ON r.scope = d.scope AND r.kind = d.kind AND r.name = d.name AND r.revision = d.revision
      LEFT JOIN switches s ON d.kind = 0 AND s.scope = d.scope AND s.unit = d.name
      WHERE d.scope = ?1 ORDER BY d.kind, d.name";
@@ -124,7 +125,7 @@ struct Offer {
     kind: DefinitionKind,
     name: String,
     digest: Digest,
-    body: String,
+    body: Json,
 }
 
 impl From<&Definition> for Offer {

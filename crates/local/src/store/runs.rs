@@ -25,8 +25,7 @@ impl Runs for Store {
     async fn run(&self, scope: &Scope, run: RunId) -> Result<Stored<Run>, StoreError> {
         let scope = scope.clone();
         self.read(move |connection| {
-            let select = "SELECT version, body FROM runs WHERE scope = ?1 AND id = ?2";
-            first(connection, select, params![scope.as_str(), key::of_run(run)], stored)?.ok_or(StoreError::NotFound)
+            first(connection, RUN, params![scope.as_str(), key::of_run(run)], stored)?.ok_or(StoreError::NotFound)
         })
         .await
     }
@@ -39,9 +38,8 @@ impl Runs for Store {
     async fn execution(&self, scope: &Scope, execution: ExecutionId) -> Result<Stored<Execution>, StoreError> {
         let scope = scope.clone();
         self.read(move |connection| {
-            let select = "SELECT version, body FROM executions WHERE scope = ?1 AND run = ?2 AND item = ?3";
             let values = params![scope.as_str(), key::of_run(execution.run), execution.item];
-            first(connection, select, values, stored)?.ok_or(StoreError::NotFound)
+            first(connection, EXECUTION, values, stored)?.ok_or(StoreError::NotFound)
         })
         .await
     }
@@ -74,8 +72,7 @@ impl Runs for Store {
     async fn holders(&self, scope: &Scope, key: &PermitKey) -> Result<Vec<SlotHolder>, StoreError> {
         let (scope, name) = (scope.clone(), key.to_string());
         self.read(move |connection| {
-            let select = "SELECT slot, run, item FROM slots WHERE scope = ?1 AND key = ?2 ORDER BY slot";
-            all(connection, select, params![scope.as_str(), name], |row| {
+            all(connection, HOLDERS, params![scope.as_str(), name], |row| {
                 let holder = || -> rusqlite::Result<SlotHolder> {
                     let execution = ExecutionId { run: key::run_at(row, 1)?, item: row.get(2)? };
                     Ok(SlotHolder { slot: row.get(0)?, execution })
@@ -90,28 +87,23 @@ impl Runs for Store {
         let Some((low, high)) = between(prefix) else { return Ok(Vec::new()) };
         let scope = scope.clone();
         self.read(move |connection| {
-            let select = "SELECT id FROM runs WHERE scope = ?1 AND id BETWEEN ?2 AND ?3 ORDER BY id DESC LIMIT ?4";
             let values = params![scope.as_str(), key::of_run(low), key::of_run(high), at_most(limit)];
-            all(connection, select, values, |row| key::run_at(row, 0).map_err(fault::of))
+            all(connection, FIND, values, |row| key::run_at(row, 0).map_err(fault::of))
         })
         .await
     }
 
     async fn remembered(&self, scope: &Scope, key: &str) -> Result<Option<IdempotencyRecord>, StoreError> {
         let (scope, name) = (scope.clone(), key.to_owned());
-        self.read(move |connection| {
-            let select = "SELECT body FROM idempotency WHERE scope = ?1 AND key = ?2";
-            first(connection, select, params![scope.as_str(), name], |row| key::json_at(row, 0))
-        })
-        .await
+        self.read(move |connection| first(connection, REMEMBERED, params![scope.as_str(), name], |row| key::json_at(row, 0)))
+            .await
     }
 
     async fn events(&self, scope: &Scope, after: u64, limit: usize) -> Result<Vec<(u64, Event)>, StoreError> {
         let scope = scope.clone();
         let after = i64::try_from(after).unwrap_or(i64::MAX);
         self.read(move |connection| {
-            let select = "SELECT position, body FROM events WHERE scope = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
-            all(connection, select, params![scope.as_str(), after, at_most(limit)], |row| {
+            all(connection, EVENTS, params![scope.as_str(), after, at_most(limit)], |row| {
                 Ok((key::number_at(row, 0).map_err(fault::of)?, key::json_at(row, 1)?))
             })
         })
@@ -123,16 +115,22 @@ impl Runs for Store {
     }
 }
 
+pub(super) const RUN: &str = "SELECT version, body FROM runs WHERE scope = ?1 AND id = ?2";
+pub(super) const EXECUTION: &str = "SELECT version, body FROM executions WHERE scope = ?1 AND run = ?2 AND item = ?3";
+pub(super) const HOLDERS: &str = "SELECT slot, run, item FROM slots WHERE scope = ?1 AND key = ?2 ORDER BY slot";
+pub(super) const FIND: &str = "SELECT id FROM runs WHERE scope = ?1 AND id BETWEEN ?2 AND ?3 ORDER BY id DESC LIMIT ?4";
+pub(super) const REMEMBERED: &str = "SELECT body FROM idempotency WHERE scope = ?1 AND key = ?2";
+pub(super) const EVENTS: &str = "SELECT position, body FROM events WHERE scope = ?1 AND position > ?2 ORDER BY position LIMIT ?3";
 /// Newest by the run's id, then by item: the order of creation.
-const LAST_ACCEPTED: &str = "SELECT body FROM executions
+pub(super) const LAST_ACCEPTED: &str = "SELECT body FROM executions
      WHERE scope = ?1 AND unit = ?2 AND series = ?3 AND run <> ?4 AND state = 'succeeded' AND series IS NOT NULL
      ORDER BY run DESC, item DESC LIMIT 1";
 
-const PAGE: &str = "SELECT version, body, id FROM runs WHERE scope = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3";
-const PAGE_OF_STATE: &str =
+pub(super) const PAGE: &str = "SELECT version, body, id FROM runs WHERE scope = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3";
+pub(super) const PAGE_OF_STATE: &str =
     "SELECT version, body, id FROM runs WHERE scope = ?1 AND state = ?4 AND id < ?2 ORDER BY id DESC LIMIT ?3";
 /// CROSS JOIN keeps the order of the tables: the unit's runs first, newest first, each then looked up.
-const PAGE_OF_UNIT: &str =
+pub(super) const PAGE_OF_UNIT: &str =
     "SELECT version, body, id FROM unit_runs CROSS JOIN runs ON runs.scope = ?1 AND runs.id = unit_runs.run
      WHERE unit_runs.scope = ?1 AND unit_runs.unit = ?4 AND unit_runs.run < ?2 AND (?5 = '' OR instr(?5, runs.state))
      ORDER BY unit_runs.run DESC LIMIT ?3";
@@ -164,9 +162,9 @@ fn page(connection: &Connection, scope: &Scope, filter: &RunFilter) -> Result<Pa
     Ok(Page { items: runs.into_iter().map(|(_, run)| run).collect(), more })
 }
 
-const EXECUTIONS: &str = "SELECT version, body, item FROM executions
+pub(super) const EXECUTIONS: &str = "SELECT version, body, item FROM executions
      WHERE scope = ?1 AND run = ?2 AND item > ?3 ORDER BY item LIMIT ?4";
-const EXECUTIONS_OF_STATE: &str = "SELECT version, body, item FROM executions
+pub(super) const EXECUTIONS_OF_STATE: &str = "SELECT version, body, item FROM executions
      WHERE scope = ?1 AND run = ?2 AND state = ?5 AND item > ?3 ORDER BY item LIMIT ?4";
 
 fn executions(

@@ -3,6 +3,10 @@
 use std::{path::Path, time::Duration};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rustix::{
+    fs::{Access, access},
+    io::Errno,
+};
 
 use super::{Durability, Mode, OpenError};
 
@@ -67,6 +71,7 @@ fn connect(path: &Path, create: OpenFlags) -> rusqlite::Result<Connection> {
     connection.execute_batch(
         "PRAGMA foreign_keys = on;
          PRAGMA temp_store = memory;
+         PRAGMA cache_size = -8000;
          PRAGMA wal_autocheckpoint = 4000;
          PRAGMA journal_size_limit = 67108864;",
     )?;
@@ -106,11 +111,18 @@ fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
 
 fn refused(path: &Path, error: rusqlite::Error) -> OpenError {
     let code = error.sqlite_error_code();
+    let is_read_only = forbids_writing(path.parent().unwrap_or(path));
     let (path, source) = (path.to_owned(), Box::new(error));
     match code {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => OpenError::Corrupt { path, source },
         Some(ErrorCode::DiskFull) => OpenError::Full { path, source },
         Some(ErrorCode::ReadOnly) => OpenError::ReadOnly { path, source },
+        // The files beside the store cannot be made.
+        Some(ErrorCode::CannotOpen) if is_read_only => OpenError::ReadOnly { path, source },
         Some(_) | None => OpenError::Unavailable { path, source },
     }
+}
+
+fn forbids_writing(folder: &Path) -> bool {
+    matches!(access(folder, Access::WRITE_OK), Err(Errno::ROFS | Errno::ACCESS | Errno::PERM))
 }

@@ -5,7 +5,10 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     pin::Pin,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     task::{Context, Poll},
     thread::{self, JoinHandle},
     time::Duration,
@@ -25,6 +28,7 @@ const PATIENCE: Duration = Duration::from_millis(5);
 /// The thread that writes, and its queue.
 pub(super) struct Writer {
     queue: Arc<Queue<Job>>,
+    commits: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -101,9 +105,11 @@ impl<T> Future for Receipt<T> {
 impl Writer {
     pub(super) fn start(connection: Connection, path: PathBuf, durability: Durability) -> Writer {
         let queue = Arc::new(Queue::new());
-        let mut desk = Desk { queue: Arc::clone(&queue), connection: Some(connection), path, durability };
+        let commits = Arc::new(AtomicU64::new(0));
+        let (shared, counter) = (Arc::clone(&queue), Arc::clone(&commits));
+        let mut desk = Desk { queue: shared, commits: counter, connection: Some(connection), path, durability };
         let thread = thread::Builder::new().name("store-writer".to_owned()).spawn(move || desk.serve());
-        Writer { queue, thread: Some(thread.expect("the system has room for one more thread at start")) }
+        Writer { queue, commits, thread: Some(thread.expect("the system has room for one more thread at start")) }
     }
 
     /// Queues a write that is committed with the next ones; soon, even when nobody waits for its receipt.
@@ -118,6 +124,11 @@ impl Writer {
         let (reply, answer) = oneshot::channel();
         self.queue.push_awaited(Job::Write(Box::new(Task { work, result: None, reply })));
         answer.await.unwrap_or_else(|_| Err(fault::stopped()))
+    }
+
+    /// How many transactions were committed.
+    pub(super) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
     }
 
     /// Changes whenever another connection has committed.
@@ -140,6 +151,7 @@ impl Drop for Writer {
 /// The thread's side.
 struct Desk {
     queue: Arc<Queue<Job>>,
+    commits: Arc<AtomicU64>,
     /// Absent after a fault that leaves its state unknown; opened again for the next batch.
     connection: Option<Connection>,
     path: PathBuf,
@@ -193,6 +205,7 @@ impl Desk {
         let committed = catch_unwind(AssertUnwindSafe(|| commit(connection, &mut requests)));
         match committed {
             Ok(Ok(refused)) => {
+                self.commits.fetch_add(1, Ordering::Relaxed);
                 for (request, refused) in requests.into_iter().zip(refused) {
                     match refused {
                         None => request.answer(),
@@ -222,24 +235,48 @@ impl Desk {
 
 /// One transaction. The answer tells for each request why it alone was undone.
 fn commit(connection: &Connection, requests: &mut [Box<dyn Request>]) -> Result<Vec<Option<StoreError>>, StoreError> {
-    let run = |statement: &str| connection.prepare_cached(statement).and_then(|mut ready| ready.execute([])).map_err(fault::of);
-    run("BEGIN IMMEDIATE")?;
+    // Refusals are rare, and a savepoint for every request costs as much as a third of the work itself.
+    if commit_all(connection, requests)? {
+        return Ok(requests.iter().map(|_| None).collect());
+    }
+    commit_apart(connection, requests)
+}
+
+/// All requests as one; false, and nothing written, where one of them must be refused.
+fn commit_all(connection: &Connection, requests: &mut [Box<dyn Request>]) -> Result<bool, StoreError> {
+    control(connection, "BEGIN IMMEDIATE")?;
+    for request in requests {
+        match request.perform(connection) {
+            Ok(()) => {}
+            Err(StoreError::NotFound | StoreError::Conflict(_)) => return control(connection, "ROLLBACK").map(|()| false),
+            Err(error) => return Err(error),
+        }
+    }
+    control(connection, "COMMIT").map(|()| true)
+}
+
+/// Each request behind a savepoint of its own, so that a refusal undoes only itself.
+fn commit_apart(connection: &Connection, requests: &mut [Box<dyn Request>]) -> Result<Vec<Option<StoreError>>, StoreError> {
+    control(connection, "BEGIN IMMEDIATE")?;
     let mut refused = Vec::with_capacity(requests.len());
     for request in requests {
-        run("SAVEPOINT request")?;
+        control(connection, "SAVEPOINT request")?;
         refused.push(match request.perform(connection) {
             Ok(()) => None,
             Err(error @ (StoreError::NotFound | StoreError::Conflict(_))) => {
-                run("ROLLBACK TO request")?;
+                control(connection, "ROLLBACK TO request")?;
                 Some(error)
             }
             // The transaction as a whole may be gone.
             Err(error) => return Err(error),
         });
-        run("RELEASE request")?;
+        control(connection, "RELEASE request")?;
     }
-    run("COMMIT")?;
-    Ok(refused)
+    control(connection, "COMMIT").map(|()| refused)
+}
+
+fn control(connection: &Connection, statement: &str) -> Result<(), StoreError> {
+    connection.prepare_cached(statement).and_then(|mut ready| ready.execute([])).map(drop).map_err(fault::of)
 }
 
 /// One error for many.
@@ -251,5 +288,92 @@ fn copy(error: &Arc<StoreError>) -> StoreError {
         StoreError::Unavailable(_) => StoreError::Unavailable(source()),
         StoreError::Full(_) => StoreError::Full(source()),
         StoreError::Corrupt(_) => StoreError::Corrupt(source()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn writer() -> (tempfile::TempDir, Writer) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.sqlite");
+        let connection = schema::open(&path, Mode::Own, Durability::Normal).unwrap();
+        connection.execute_batch("CREATE TABLE marks (mark INTEGER PRIMARY KEY) STRICT").unwrap();
+        (folder, Writer::start(connection, path, Durability::Normal))
+    }
+
+    fn mark(number: i64) -> impl Work<usize> {
+        move |connection: &Connection| {
+            connection.execute("INSERT INTO marks VALUES (?1)", [number]).map_err(|_| StoreError::Conflict(number.to_string()))
+        }
+    }
+
+    fn count(connection: &Connection) -> Result<i64, StoreError> {
+        connection.query_row("SELECT count(*) FROM marks", [], |row| row.get(0)).map_err(fault::of)
+    }
+
+    #[tokio::test]
+    async fn a_refusal_undoes_its_own_request_only() {
+        let (_folder, writer) = writer();
+        let receipts: Vec<_> = [1, 2, 2, 3, 1, 4].map(|number| writer.submit(mark(number))).into();
+        let mut refused = Vec::new();
+        for receipt in receipts {
+            refused.extend(receipt.await.err().map(|error| error.to_string()));
+        }
+        assert_eq!(refused.len(), 2, "{refused:?}");
+        assert_eq!(writer.run(count).await.unwrap(), 4);
+        assert!(writer.commits() <= 3, "they shared a transaction");
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_answer_and_not_the_end() {
+        let (_folder, writer) = writer();
+        let receipts =
+            [writer.submit(mark(1)), writer.submit(|_: &Connection| panic!("a mistake of ours")), writer.submit(mark(2))];
+        for receipt in receipts {
+            let error = receipt.await.unwrap_err();
+            assert!(matches!(error, StoreError::Unavailable(_)), "got {error:?}");
+        }
+        assert_eq!(writer.run(count).await.unwrap(), 0, "nothing of the transaction was written");
+        assert_eq!(writer.run(mark(3)).await.unwrap(), 1);
+    }
+
+    #[tokio::test]
+    async fn who_asks_a_closed_store_is_told_so() {
+        let (_folder, writer) = writer();
+        writer.queue.close();
+        let error = writer.run(mark(1)).await.unwrap_err();
+        assert!(matches!(error, StoreError::Unavailable(_)), "got {error:?}");
+        let error = writer.submit(mark(1)).await.unwrap_err();
+        assert!(matches!(error, StoreError::Unavailable(_)), "got {error:?}");
+    }
+
+    #[tokio::test]
+    async fn a_transaction_that_ended_by_itself_is_refused_and_the_next_one_works() {
+        let (_folder, writer) = writer();
+        // As SQLite does after some failures of the disk.
+        let lost = writer.submit(mark(1));
+        let ended = writer.submit(|connection: &Connection| -> Result<(), StoreError> {
+            connection.execute_batch("ROLLBACK").map_err(fault::of)?;
+            Err(StoreError::Full("the disk is full".into()))
+        });
+        assert!(matches!(lost.await, Err(StoreError::Full(_))));
+        assert!(matches!(ended.await, Err(StoreError::Full(_))));
+        assert_eq!(writer.run(mark(1)).await.unwrap(), 1);
+        assert_eq!(writer.run(count).await.unwrap(), 1);
+    }
+
+    #[test]
+    fn a_connection_of_unknown_state_is_opened_again() {
+        let (folder, writer) = writer();
+        drop(writer);
+        let path = folder.path().join("store.sqlite");
+        let (queue, commits) = (Arc::new(Queue::new()), Arc::default());
+        let mut desk = Desk { queue, commits, connection: None, path: path.clone(), durability: Durability::Normal };
+        assert_eq!(count(desk.connection().unwrap()).unwrap(), 0);
+        desk.connection = None;
+        std::fs::remove_file(&path).unwrap();
+        assert!(matches!(desk.connection(), Err(StoreError::Unavailable(_))), "no empty file takes the place of the lost one");
     }
 }

@@ -49,15 +49,17 @@ CREATE TABLE idempotency (
     PRIMARY KEY (scope, key)
 ) STRICT, WITHOUT ROWID;
 
--- The outbox. Positions count from 1 in each scope.
+-- The outbox. Positions count from 1 in each scope. The cause is the record whose change the event is: ids derive from it,
+-- and events of one record, unlike their ids, lie together.
 CREATE TABLE events (
     scope TEXT NOT NULL,
     position INTEGER NOT NULL,
+    cause TEXT NOT NULL,
     id TEXT NOT NULL,
     body TEXT NOT NULL,
     PRIMARY KEY (scope, position)
 ) STRICT;
-CREATE UNIQUE INDEX events_by_id ON events (scope, id);
+CREATE UNIQUE INDEX events_by_id ON events (scope, cause, id);
 
 -- Current definitions. Kinds: 0 job, 1 tier, 2 limit.
 CREATE TABLE definitions (
