@@ -192,11 +192,15 @@ impl<'x> Step<'x> {
 
     /// Leaves the state with the results, or with the failure that was kept back.
     fn conclude(&mut self, id: FrameId) {
-        let Some((_, run)) = self.map_run(id) else { return };
+        let Some((map, run)) = self.map_run(id) else { return };
         if let Some(failure) = run.failure.take() {
             return self.fail(id, failure);
         }
-        let result = run.results.output();
+        let mut result = run.results.output();
+        let transformation = map.writer.as_ref().filter(|writer| writer.resource.is_none());
+        if transformation.and_then(|writer| writer.config.transformation.as_deref()) == Some("FLATTEN") {
+            result = results::flattened(&result);
+        }
         self.record(id, 1);
         self.frame_mut(id).doing = Doing::Working;
         if let Err(fault) = self.complete(id, result) {

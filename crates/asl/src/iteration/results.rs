@@ -41,6 +41,18 @@ impl Results {
     }
 }
 
+/// The outputs with those that are lists taken apart.
+pub(super) fn flattened(outputs: &Value) -> Value {
+    let mut items = Vec::new();
+    for output in outputs.as_array().unwrap_or_default() {
+        match output {
+            Value::Array(list) => items.extend(list.iter().cloned()),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => items.push(output.clone()),
+        }
+    }
+    items.into()
+}
+
 impl Writing {
     pub(super) fn to(arguments: Value) -> Writing {
         Writing { arguments, ready: Vec::new(), parts: 0, pending: BTreeMap::new(), last_sent: false, output: None }

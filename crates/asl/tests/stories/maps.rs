@@ -158,6 +158,17 @@ fn batches_carry_items_and_what_all_share() {
 }
 
 #[test]
+fn a_writer_without_a_place_only_says_how_the_output_looks() {
+    let run = |transformation: &str| {
+        let fields =
+            format!(r#""ResultWriter": {{"WriterConfig": {{"Transformation": "{transformation}", "OutputType": "JSON"}}}},"#);
+        Host::run(&map(&fields, DISTRIBUTED), "[[1, 2], 3, [[4]]]", echo).output()
+    };
+    assert_eq!(run("FLATTEN"), json("[1, 2, 3, [4]]"));
+    assert_eq!(run("COMPACT"), json("[[1, 2], 3, [[4]]]"));
+}
+
+#[test]
 fn a_map_over_nothing_gives_an_empty_list_and_over_no_list_fails() {
     assert_eq!(Host::run(&map("", ""), "[]", echo).output(), json("[]"));
     let (error, cause) = Host::run(&map("", ""), r#"{"a": 1}"#, echo).failure();

@@ -113,6 +113,12 @@ fn answers(event: &Event, command: &Command) -> bool {
 }
 
 #[test]
+fn the_machine_of_the_project_is_right() {
+    let problems = asl::Machine::parse(include_str!("../../../../statemachines/run.asl.json")).err().unwrap_or_default();
+    assert_eq!(problems, [], "each has line and column");
+}
+
+#[test]
 fn machines_are_shared_between_threads_and_executions_move_between_them() {
     fn shared<T: Send + Sync>() {}
     shared::<asl::Machine>();
