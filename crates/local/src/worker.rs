@@ -9,6 +9,7 @@ mod aftermath;
 mod attempt;
 mod capture;
 mod cgroup;
+mod charge;
 mod environment;
 mod glob;
 mod launch;
@@ -31,7 +32,7 @@ use std::{
     collections::{BTreeMap, HashMap, HashSet},
     fs, io,
     os::unix::fs::DirBuilderExt,
-    path::{Path, PathBuf},
+    path::PathBuf,
     rc::Rc,
     sync::Arc,
     time::Duration,
@@ -44,6 +45,7 @@ use tokio::sync::Semaphore;
 use tracing::warn;
 
 pub use attempt::{Carried, Order};
+pub use charge::Charge;
 pub use environment::ALWAYS as PASSED_VARIABLES;
 pub use limits::enforcement;
 pub use stop::StopOrder;
@@ -80,6 +82,7 @@ pub struct Worker {
     boot: String,
     scratch: Rc<RefCell<Scratch>>,
     publishers: Semaphore,
+    _charge: Charge,
 }
 
 /// What a former process left of an attempt.
@@ -96,13 +99,13 @@ pub enum Remains {
 }
 
 impl Worker {
-    /// A worker of the home in folder `home`, which becomes the parent of its units' orphans.
+    /// A worker of the home that this process is in charge of; the process becomes the parent of its units' orphans.
     ///
     /// # Errors
     /// The system's word, where the home cannot be used.
-    pub fn new(home: &Path, ports: Ports) -> io::Result<Worker> {
+    pub fn new(charge: Charge, ports: Ports) -> io::Result<Worker> {
         set_child_subreaper(Some(getpid()))?;
-        let home = fs::canonicalize(home)?;
+        let home = charge.home();
         let workspaces = Workspaces::open(&home.join("work"))?;
         Ok(Worker {
             objects_folder: home.join("objects"),
@@ -114,6 +117,7 @@ impl Worker {
             boot: process::boot_id()?,
             scratch: Scratch::new(),
             publishers: Semaphore::new(PUBLISHERS),
+            _charge: charge,
         })
     }
 

@@ -3,9 +3,7 @@
 use std::{
     cell::{Cell, RefCell},
     collections::HashMap,
-    fs::OpenOptions,
     io,
-    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     rc::Rc,
     time::Duration,
@@ -13,10 +11,7 @@ use std::{
 
 use model::{ExecutionId, Scope, StopCause};
 use ports::Observation;
-use rustix::{
-    fs::{FlockOperation, flock},
-    process::{Resource, Rlimit, getrlimit, setrlimit, setsid},
-};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid};
 use tokio::{
     net::{UnixListener, UnixStream},
     runtime::{Builder, LocalOptions},
@@ -30,7 +25,7 @@ use super::{
     socket,
     wire::{self, Attempt, PROTOCOL, Refusal, Reply, Request},
 };
-use crate::worker::{Carried, Order, Ports, Remains, StopOrder, Worker};
+use crate::worker::{Carried, Charge, Order, Ports, Remains, StopOrder, Worker};
 
 /// Why a shim stopped or never began.
 #[derive(Debug, thiserror::Error)]
@@ -71,45 +66,44 @@ const SWEEP_SHARE: u32 = 50;
 /// # Errors
 /// [`ServeError`] where the home or the system refuses.
 pub fn serve(home: &Path, ports: Ports) -> Result<(), ServeError> {
-    let home_error = |doing: &'static str, path: PathBuf| move |source: io::Error| ServeError::Home { doing, path, source };
-    let lock_path = home.join("shim.lock");
-    let lock = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&lock_path);
-    let lock = lock.map_err(home_error("open", lock_path))?;
-    if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+    let home_error = |doing: &'static str| {
+        let path = home.to_owned();
+        move |source: io::Error| ServeError::Home { doing, path, source }
+    };
+    let Some(charge) = Charge::take(home).map_err(home_error("take charge of"))? else {
         info!("another shim is in charge");
         return Ok(());
-    }
+    };
     // Refused only to the leader of a process group: then somebody started the shim by hand and may have its session.
     let _ = setsid();
     raise_open_files();
     let system = |doing: &'static str| move |source: io::Error| ServeError::System { doing, source };
     let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(64).build_local(LocalOptions::default());
     let runtime = runtime.map_err(system("start the runtime"))?;
-    runtime
-        .block_on(async {
-            let worker = Worker::new(home, ports.clone()).map_err(home_error("work in", home.to_owned()))?;
-            let left = worker.recover().await.map_err(system("end what a former shim left"))?;
-            let listener =
-                socket::bind(home).and_then(UnixListener::from_std).map_err(home_error("listen in", home.to_owned()))?;
-            info!(left, "the shim is in charge");
-            let shim = Rc::new(Shim::new(worker, ports));
-            let signals = Signals::new().map_err(system("handle signals"))?;
-            run(&shim, &listener, signals).await;
-            socket::unbind(home);
-            info!("the shim has nothing in hand and ends");
-            Ok(())
-        })
-        // The lock goes with the process: whoever takes it next finds no trace of this one.
-        .inspect(|()| drop(lock))
+    runtime.block_on(async {
+        let worker = Worker::new(charge, ports.clone()).map_err(home_error("work in"))?;
+        let left = worker.recover().await.map_err(system("end what a former shim left"))?;
+        let listener = socket::bind(home).and_then(UnixListener::from_std).map_err(home_error("listen in"))?;
+        info!(left, "the shim is in charge");
+        let shim = Rc::new(Shim::new(worker, ports));
+        let signals = Signals::new().map_err(system("handle signals"))?;
+        run(&shim, &listener, signals).await;
+        socket::unbind(home);
+        info!("the shim has nothing in hand and ends");
+        Ok(())
+    })
 }
 
 /// Many units at once need many pipes. Programs get the former bound back.
 fn raise_open_files() {
     let bound = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: bound.maximum.map(|most| most.min(65_536)).or(Some(65_536)), maximum: bound.maximum };
-    crate::worker::remember_open_files(bound);
-    if let Err(error) = setrlimit(Resource::Nofile, raised) {
-        warn!(%error, "could not raise the number of open files");
+    if raised.current == bound.current {
+        return;
+    }
+    match setrlimit(Resource::Nofile, raised) {
+        Ok(()) => crate::worker::remember_open_files(bound),
+        Err(error) => warn!(%error, "could not raise the number of open files"),
     }
 }
 

@@ -57,11 +57,13 @@ impl Worker {
     /// Whether, as far as cheap signs tell, nothing of the attempt is alive: its group is empty, its fence is free, nobody holds its pipes.
     fn looks_gone(&self, running: &mut Running, workspace: &Workspace) -> bool {
         let group = running.identity.pid;
-        if !strays::is_group_empty(group) {
-            strays::reap_group(group);
-        }
-        let ended = running.capture.drain();
-        if !ended || !strays::is_group_empty(group) || workspace.is_fenced() {
+        let is_empty = || {
+            strays::is_group_empty(group) || {
+                strays::reap_group(group);
+                strays::is_group_empty(group)
+            }
+        };
+        if !running.capture.drain() || !is_empty() || workspace.is_fenced() {
             return false;
         }
         // With no other program under way, having no child at all is proof. A long run is worth the look that costs as much as

@@ -18,6 +18,7 @@ use std::{
     },
     path::{Path, PathBuf},
     rc::Rc,
+    time::{Duration, Instant},
 };
 
 use model::ProcessIdentity;
@@ -49,7 +50,7 @@ pub(crate) struct View {
 
 /// What became of a claim with a kept folder.
 enum Reuse {
-    Won(OwnedFd),
+    Won(OwnedFd, Made),
     Taken,
     NothingFits,
 }
@@ -68,7 +69,21 @@ struct Spare {
     name: String,
     location: PathBuf,
     view: Rc<View>,
+    made: Made,
 }
+
+/// How the folders were when they were made: a folder in which anything was made, removed or replaced has another time of change.
+#[derive(Debug, Clone, Copy)]
+struct Made {
+    at: Instant,
+    changes: Option<Changes>,
+}
+
+/// Times of change of `cwd`, `out` and `tmp`, and of the contents of their parent, whose own time also changes with its name.
+type Changes = [(i64, u64); 4];
+
+/// Times of change are no finer than the kernel's tick, so a change soon after the making may not show.
+const TICKS: Duration = Duration::from_millis(50);
 
 /// A claimed work folder.
 pub(crate) struct Workspace {
@@ -76,6 +91,9 @@ pub(crate) struct Workspace {
     path: PathBuf,
     location: PathBuf,
     view: Rc<View>,
+    made: Made,
+    /// Whether the folders were made long enough ago for a change to show in their times.
+    is_settled: bool,
     /// Holds the lock until it is handed to the program.
     fence: OwnedFd,
     /// Why the location cannot be shown; then `cwd` is empty.
@@ -111,7 +129,7 @@ impl Workspaces {
             Err(error) => (Rc::default(), Some(location_fault(location, &error))),
         };
         match self.reuse(name, location, &view)? {
-            Reuse::Won(fence) => return Ok(Claim::Won(self.workspace(name, location, view, fence, fault))),
+            Reuse::Won(fence, made) => return Ok(Claim::Won(self.workspace(name, location, view, made, fence, fault))),
             Reuse::Taken => return Ok(Claim::Taken),
             Reuse::NothingFits => {}
         }
@@ -129,7 +147,9 @@ impl Workspaces {
         for (name, target) in &view.links {
             symlinkat(target, &cwd, name)?;
         }
-        Ok(Claim::Won(self.workspace(name, location, view, fence, fault)))
+        drop(openat(&fence, RECORD, OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR)?);
+        let made = Made { at: Instant::now(), changes: changes(&fence).ok() };
+        Ok(Claim::Won(self.workspace(name, location, view, made, fence, fault)))
     }
 
     /// Claims with a folder that an earlier attempt left as it was made.
@@ -151,7 +171,7 @@ impl Workspaces {
             }
             let fence = open_folder(&self.folder, name)?;
             if flock(&fence, FlockOperation::NonBlockingLockExclusive).is_ok() {
-                return Ok(Reuse::Won(fence));
+                return Ok(Reuse::Won(fence, spare.made));
             }
             // Something of an earlier attempt is in there: this folder is nobody's any more.
             let gone = self.number(GONE);
@@ -160,8 +180,17 @@ impl Workspaces {
         Ok(Reuse::NothingFits)
     }
 
-    fn workspace(&self, name: &str, location: &Path, view: Rc<View>, fence: OwnedFd, fault: Option<String>) -> Workspace {
-        Workspace { name: name.to_owned(), path: self.path.join(name), location: location.to_owned(), view, fence, fault }
+    fn workspace(
+        &self,
+        name: &str,
+        location: &Path,
+        view: Rc<View>,
+        made: Made,
+        fence: OwnedFd,
+        fault: Option<String>,
+    ) -> Workspace {
+        let (name, path) = (name.to_owned(), self.path.join(name));
+        Workspace { name, path, location: location.to_owned(), view, is_settled: made.at.elapsed() >= TICKS, made, fence, fault }
     }
 
     /// Gives a folder back. `untouched` says that nothing of the attempt can be alive; a folder that then is exactly as it was made is
@@ -169,11 +198,12 @@ impl Workspaces {
     pub(crate) fn release(&mut self, workspace: Workspace, untouched: bool) -> io::Result<Option<PathBuf>> {
         let keep = untouched && self.can_rename && workspace.fault.is_none() && workspace.is_as_made();
         let new = self.number(if keep { SPARE } else { GONE });
+        let made = workspace.made;
         renameat(&self.folder, &workspace.name, &self.folder, &new)?;
         if !keep {
             return Ok(Some(self.path.join(new)));
         }
-        self.spare.push_back(Spare { name: new, location: workspace.location, view: workspace.view });
+        self.spare.push_back(Spare { name: new, location: workspace.location, view: workspace.view, made });
         let surplus = if self.spare.len() > MOST_SPARE { self.spare.pop_front() } else { None };
         Ok(surplus.map(|spare| self.path.join(spare.name)))
     }
@@ -273,18 +303,14 @@ impl Workspace {
 
     /// Lets go of this process's share of the lock. From now on only the program and its descendants hold it.
     pub(crate) fn hand_over_fence(&mut self) -> io::Result<()> {
-        self.fence = open_folder(CWD, &self.path)?;
+        self.fence = open_folder(&self.fence, c".")?;
         Ok(())
     }
 
     /// Whether something still holds the lock after [`Workspace::hand_over_fence`].
     pub(crate) fn is_fenced(&self) -> bool {
-        let taken = flock(&self.fence, FlockOperation::NonBlockingLockExclusive);
-        if taken.is_ok() {
-            // Taking it was the test; a failure to give it back cannot happen to a lock just taken and would end with the descriptor.
-            let _ = flock(&self.fence, FlockOperation::Unlock);
-        }
-        taken == Err(Errno::WOULDBLOCK)
+        // A lock that is taken here harms nobody: it goes with this descriptor.
+        flock(&self.fence, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
     }
 
     /// Notes which process runs here, for whoever finds this folder after a crash.
@@ -303,10 +329,19 @@ impl Workspace {
 
     /// Whether `out` holds anything.
     pub(crate) fn has_output(&self) -> bool {
-        !holds_only(&self.fence, PARTS[1], |_, _, _| false).unwrap_or(false)
+        !self.has_not_changed() && !holds_only(&self.fence, PARTS[1], |_, _, _| false).unwrap_or(false)
+    }
+
+    fn has_not_changed(&self) -> bool {
+        self.is_settled && self.made.changes.is_some() && self.made.changes == changes(&self.fence).ok()
     }
 
     fn is_as_made(&self) -> bool {
+        self.has_not_changed() || self.looks_as_made()
+    }
+
+    /// The same by looking at everything.
+    fn looks_as_made(&self) -> bool {
         let known = |_: &OwnedFd, name: &CStr, _: FileType| name == RECORD || PARTS.contains(&name);
         let link = |folder: &OwnedFd, name: &CStr, _: FileType| {
             let target = self.view.links.get(name);
@@ -319,6 +354,12 @@ impl Workspace {
             && holds_only(&self.fence, PARTS[1], |_, _, _| false).unwrap_or(false)
             && holds_only(&self.fence, PARTS[2], |_, _, _| false).unwrap_or(false)
     }
+}
+
+fn changes(folder: &OwnedFd) -> io::Result<Changes> {
+    let times = |name: &CStr| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map(|found| (found.st_ctime, found.st_ctime_nsec));
+    let whole = fstat(folder)?;
+    Ok([times(PARTS[0])?, times(PARTS[1])?, times(PARTS[2])?, (whole.st_mtime, whole.st_mtime_nsec)])
 }
 
 /// Whether the folder is private and each of its entries is one that `expected` knows.

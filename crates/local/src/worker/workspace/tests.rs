@@ -76,6 +76,35 @@ fn an_untouched_folder_serves_again_and_a_touched_one_never() {
 }
 
 #[test]
+fn a_change_shows_in_the_times_of_a_settled_folder() {
+    let mut world = World::new();
+    let touches: [fn(&Workspace); 4] = [
+        |_| {},
+        |space| fs::write(space.tmp().join("x"), "").unwrap(),
+        |space| fs::rename(space.cwd().join("a.py"), space.cwd().join("b.py")).unwrap(),
+        |space| fs::set_permissions(space.out(), fs::Permissions::from_mode(0o755)).unwrap(),
+    ];
+    for (number, touch) in touches.into_iter().enumerate() {
+        let began = Instant::now();
+        let mut spaces = (0..).map(|round| {
+            let space = world.claim(&format!("x{number}-{round}"));
+            if space.is_settled {
+                return Some(space);
+            }
+            assert!(!space.has_not_changed(), "too fresh for its times to tell");
+            assert_eq!(world.workspaces.release(space, true).unwrap(), None);
+            std::thread::yield_now();
+            None
+        });
+        let space = spaces.find_map(|space| space).unwrap();
+        assert!(began.elapsed() < Duration::from_secs(30) && space.has_not_changed());
+        touch(&space);
+        assert_eq!(space.has_not_changed(), number == 0);
+        assert_eq!(world.workspaces.release(space, true).unwrap().is_none(), number == 0);
+    }
+}
+
+#[test]
 fn a_changed_location_is_seen_by_the_next_attempt() {
     let mut world = World::new();
     let space = world.claim("x-1");
