@@ -1,5 +1,6 @@
 -- Scope first in every key. Ids of runs are their 128 bits, states the words of the model, bodies JSON.
--- Tables with bodies keep their row numbers: SQLite spills rows of a clustered table to overflow pages from about 1,000 bytes on.
+-- Tables whose bodies grow keep their row numbers: SQLite spills rows of a clustered table to overflow pages from about
+-- 1,000 bytes on. Events are smaller.
 
 CREATE TABLE runs (
     scope TEXT NOT NULL,
@@ -58,7 +59,7 @@ CREATE TABLE events (
     id TEXT NOT NULL,
     body TEXT NOT NULL,
     PRIMARY KEY (scope, position)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX events_by_id ON events (scope, cause, id);
 
 -- Current definitions. Kinds: 0 job, 1 tier, 2 limit.
