@@ -102,7 +102,13 @@ impl Worker {
         mut workspace: Workspace,
     ) -> Carried {
         let assignment = &order.assignment;
-        let (masks, started) = match self.secrets(assignment).await {
+        // A store of secrets that does not answer must not outlast an order to stop.
+        let secrets = tokio::select! {
+            biased;
+            secrets = self.secrets(assignment) => secrets,
+            _ = stop.wait() => Ok(Vec::new()),
+        };
+        let (masks, started) = match secrets {
             Ok(secrets) => {
                 let masks = Masks::new(secrets.iter().map(|(name, secret)| (name.as_str(), secret))).map(Arc::new);
                 let started = self.start(order, stop, &secrets, masks.clone(), &key, tag, &mut workspace);
@@ -119,7 +125,7 @@ impl Worker {
             Err(NotStarted::NoRoom) => {
                 // Nothing ran: the same attempt may be started again.
                 drop(fs::remove_dir(self.folder(&key)));
-                self.give_back(workspace, true);
+                self.give_back(workspace, false);
                 return Carried::NoRoom;
             }
         };

@@ -138,6 +138,17 @@ impl Workspaces {
             Err(Errno::EXIST) => return Ok(Claim::Taken),
             Err(error) => return Err(error.into()),
         }
+        match self.make(name, &view) {
+            Ok((fence, made)) => Ok(Claim::Won(self.workspace(name, location, view, made, fence, fault))),
+            Err(error) => {
+                // A claim without a place to run in would hold the attempt for ever.
+                drop(self.unclaim(name));
+                Err(error)
+            }
+        }
+    }
+
+    fn make(&self, name: &str, view: &View) -> io::Result<(OwnedFd, Made)> {
         let fence = open_folder(&self.folder, name)?;
         flock(&fence, FlockOperation::NonBlockingLockExclusive)?;
         for part in PARTS {
@@ -149,7 +160,7 @@ impl Workspaces {
         }
         drop(openat(&fence, RECORD, OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR)?);
         let made = Made { at: Instant::now(), changes: changes(&fence).ok() };
-        Ok(Claim::Won(self.workspace(name, location, view, made, fence, fault)))
+        Ok((fence, made))
     }
 
     /// Claims with a folder that an earlier attempt left as it was made.
