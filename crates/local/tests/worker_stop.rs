@@ -73,7 +73,7 @@ async fn children_left_in_the_group_are_ended_and_named() {
 async fn children_that_end_with_the_program_are_no_strays() {
     let mut world = World::new().await;
     for _ in 0..20 {
-        let outcome = world.run_script("sleep 0.005 & (sleep 0.005; true) & exit 0").await;
+        let outcome = world.run_script("true & (sleep 0.001; true) & exit 0").await;
         assert_eq!(outcome.strays, [], "{outcome:?}");
     }
 }

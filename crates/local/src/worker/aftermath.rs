@@ -3,7 +3,10 @@
 use std::{collections::BTreeMap, io, rc::Rc, time::Duration};
 
 use model::{Assignment, ByteSize, Ended, MemoryEvidence, Span, StopCause, Stray, Usage};
-use rustix::process::{Signal, kill_process_group};
+use rustix::{
+    io::Errno,
+    process::{Signal, kill_process_group},
+};
 use tokio::time::Instant;
 
 use super::{
@@ -28,6 +31,8 @@ pub(super) struct Gone {
 
 /// After such a time, a look at all processes costs little beside the run itself.
 const LONG_RUN: Duration = Duration::from_secs(1);
+/// So long children may take to end with their program.
+const ENDING: Duration = Duration::from_millis(200);
 /// How long killing is tried.
 const UNKILLABLE: Duration = Duration::from_secs(5);
 /// The most strays named in an outcome.
@@ -74,7 +79,7 @@ impl Worker {
     /// Ends what the program left alive. Where it was stopped, others of its family have the rest of the grace too.
     async fn end_strays(&self, running: &mut Running, graced: Option<Instant>, workspace: &Workspace) -> (Vec<Stray>, bool) {
         // Children that end together with the program are seen for a moment longer.
-        let patience = graced.unwrap_or_else(|| Instant::now() + Duration::from_millis(30));
+        let patience = graced.unwrap_or_else(|| Instant::now() + ENDING);
         let mut pause = Duration::from_millis(1);
         loop {
             if self.looks_gone(running, workspace) {
@@ -107,9 +112,12 @@ impl Worker {
                 }
             };
             for process in &family {
-                let fate = process
-                    .signal(Signal::KILL)
-                    .map_or_else(|error| format!("could not be killed: {error}"), |()| "killed".to_owned());
+                let fate = match process.signal(Signal::KILL) {
+                    Ok(()) => "killed".to_owned(),
+                    // It ended by itself after the look.
+                    Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => continue,
+                    Err(error) => format!("could not be killed: {error}"),
+                };
                 let stray = Stray { pid: process.pid, command: process.command.clone(), fate };
                 if named.len() < MOST_STRAYS {
                     named.insert((process.pid, process.start_ticks), stray);
