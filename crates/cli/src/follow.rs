@@ -161,6 +161,8 @@ impl<'c> Following<'c> {
         if self.seen.is_empty() && !executions.is_empty() {
             return self.catch_up().await;
         }
+        // What it wrote before it ended is told before its end.
+        self.live_log().await?;
         for execution in executions {
             let before = self.seen.get(&execution.id.item);
             if before != Some(&execution) {
@@ -213,15 +215,9 @@ struct LiveLog {
 impl LiveLog {
     fn of(execution: &Execution) -> LiveLog {
         let attempt = execution.attempt().map_or(0, |attempt| attempt.number);
-        let mut live = LiveLog { execution: execution.id, unit: execution.unit.to_string(), attempt, reader: None };
-        if execution.running().is_some() {
-            live.reader = Some(live.reader_of(execution, attempt));
-        }
-        live
-    }
-
-    fn reader_of(&self, execution: &Execution, attempt: u32) -> Reader {
-        Reader::new(ObjectKey::attempt(&execution.scope, self.execution, attempt).log())
+        let key = ObjectKey::attempt(&execution.scope, execution.id, attempt).log();
+        let reader = (attempt > 0).then(|| Reader::new(key));
+        LiveLog { execution: execution.id, unit: execution.unit.to_string(), attempt, reader }
     }
 
     /// Tells the rest of the attempt before, then begins with this one.

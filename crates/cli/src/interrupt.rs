@@ -18,21 +18,23 @@ impl Interrupt {
         listen().map_err(|error| Failure::new(model::Kind::Unavailable, "E-I03", format!("could not listen to signals: {error}")))
     }
 
-    /// Returns once somebody interrupts. Cancelling the wait loses nothing.
+    /// Returns once somebody interrupts; from then on another interruption ends the process at once. Cancelling the wait loses nothing.
     pub(crate) async fn wait(&mut self) {
+        self.received().await;
+        if let Ok(mut again) = Interrupt::listen() {
+            tokio::spawn(async move {
+                again.received().await;
+                std::process::exit(Exit::Interrupted.code().into());
+            });
+        }
+    }
+
+    async fn received(&mut self) {
         let [interrupt, terminate, hangup] = &mut self.signals;
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
             _ = hangup.recv() => {}
         }
-    }
-
-    /// From now on an interruption ends the process at once.
-    pub(crate) fn last_warning(mut self) {
-        tokio::spawn(async move {
-            self.wait().await;
-            std::process::exit(Exit::Interrupted.code().into());
-        });
     }
 }

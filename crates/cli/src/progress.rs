@@ -1,7 +1,7 @@
 //! What is going on, while it is: one line a running unit and a line of totals on a terminal, plain lines elsewhere.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     time::Duration,
 };
 
@@ -27,6 +27,7 @@ pub(crate) struct Progress {
     screen: Screen,
     total: u32,
     counts: Counts,
+    counted: HashSet<u32>,
     /// When each item under way first started.
     since: HashMap<u32, Timestamp>,
     tiers: HashMap<u32, String>,
@@ -72,6 +73,7 @@ impl Progress {
             screen,
             total: 0,
             counts: Counts::default(),
+            counted: HashSet::new(),
             since: HashMap::new(),
             tiers: HashMap::new(),
             told_at: Timestamp::UNIX_EPOCH,
@@ -79,18 +81,21 @@ impl Progress {
         }
     }
 
-    /// Learns the items, and how far they are without telling it again.
+    /// Learns the items and how far they are, without telling it.
     pub(crate) fn know(&mut self, executions: &[Execution]) {
         self.total = u32::try_from(executions.len()).unwrap_or(u32::MAX);
-        self.counts = Counts::default();
         for execution in executions {
-            self.tiers.insert(execution.id.item, execution.tier.to_string());
+            let item = execution.id.item;
+            self.tiers.insert(item, execution.tier.to_string());
+            if let Some(started) = execution.started_at {
+                self.since.insert(item, started);
+            }
             match execution.running() {
-                Some(attempt) => self.begin(execution.id.item, execution.unit.as_str(), attempt.granted_at),
-                None => self.finish(execution.id.item),
+                Some(attempt) => self.begin(item, execution.unit.as_str(), attempt.granted_at),
+                None => self.finish(item),
             }
             if execution.state.is_terminal() {
-                self.count(execution.state, execution.verdict);
+                self.count(item, execution.state, execution.verdict);
             }
         }
         self.redraw();
@@ -172,7 +177,7 @@ impl Progress {
     fn ended(&mut self, said: &Said, at: Timestamp) {
         let since = self.since.remove(&said.item);
         self.finish(said.item);
-        self.count(said.state, said.verdict);
+        self.count(said.item, said.state, said.verdict);
         let is_good = said.state == ExecutionState::Succeeded && said.verdict <= Some(Verdict::Pass);
         if self.total < MANY || !is_good {
             let mut facts: Vec<String> = Vec::new();
@@ -195,7 +200,11 @@ impl Progress {
         self.screen.note(&format!("{time} {word} {}", crate::table::one_line(rest)));
     }
 
-    fn count(&mut self, state: ExecutionState, verdict: Option<Verdict>) {
+    /// Counts an ended item, once: an event may tell what was read before.
+    fn count(&mut self, item: u32, state: ExecutionState, verdict: Option<Verdict>) {
+        if !self.counted.insert(item) {
+            return;
+        }
         match state {
             ExecutionState::Succeeded => self.counts.succeeded += 1,
             ExecutionState::Failed => self.counts.failed += 1,
@@ -215,8 +224,11 @@ impl Progress {
     }
 
     fn finish(&mut self, item: u32) {
-        if let Some(bar) = self.bars.as_mut().and_then(|bars| bars.running.remove(&item)) {
+        if let Some(bars) = &mut self.bars
+            && let Some(bar) = bars.running.remove(&item)
+        {
             bar.finish_and_clear();
+            bars.all.remove(&bar);
         }
     }
 
@@ -246,7 +258,9 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         if let Some(bars) = &self.bars {
-            bars.running.values().chain([&bars.totals]).for_each(ProgressBar::finish_and_clear);
+            // A terminal that is gone needs no clearing. Hidden afterwards, so that no bar draws itself once more.
+            let _ = bars.all.clear();
+            bars.all.set_draw_target(ProgressDrawTarget::hidden());
         }
         self.screen.hide_bars();
     }

@@ -162,12 +162,9 @@ impl Screen {
         *lock(&self.inner.bars) = Some(bars.clone());
     }
 
-    /// Takes the bars away.
+    /// Writes as if there were no bars.
     pub(crate) fn hide_bars(&self) {
-        if let Some(bars) = lock(&self.inner.bars).take() {
-            // A terminal that is gone needs no clearing.
-            let _ = bars.clear();
-        }
+        *lock(&self.inner.bars) = None;
     }
 
     fn error_text(&self, text: &str) {

@@ -191,7 +191,7 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
         return vec![text];
     }
     let (mut lines, mut line) = (Vec::new(), String::new());
-    for word in text.split(' ') {
+    for word in text.split(' ').flat_map(|word| pieces(word, width)) {
         if !line.is_empty() && line.width() + 1 + word.width() > width {
             lines.push(std::mem::take(&mut line));
         } else if !line.is_empty() {
@@ -201,6 +201,22 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
     }
     lines.push(line);
     lines
+}
+
+/// A word that is wider than a line in parts that are not.
+fn pieces(word: &str, width: usize) -> Vec<&str> {
+    let (mut pieces, mut rest) = (Vec::new(), word);
+    while rest.width() > width {
+        let mut end = 0;
+        while let Some(letter) = rest[end..].chars().next().filter(|letter| rest[..end + letter.len_utf8()].width() <= width) {
+            end += letter.len_utf8();
+        }
+        let (piece, more) = rest.split_at(end.max(rest.chars().next().map_or(0, char::len_utf8)));
+        pieces.push(piece);
+        rest = more;
+    }
+    pieces.push(rest);
+    pieces
 }
 
 #[cfg(test)]
@@ -253,6 +269,7 @@ mod tests {
         state        failed
         description  one two three four five six
         "#);
+        assert_eq!(wrap("a abcdefghij", 4), ["a", "abcd", "efgh", "ij"]);
         assert!(write_fields(&fields, Look { color: true, ..PLAIN }).contains("\u{1b}[31mfailed\u{1b}[0m"));
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use app::{Fault, How, RunRequest, Started};
-use model::{Kind, RunId, RunOptions, Selection};
+use model::{Kind, Run as Record, RunId, RunOptions, RunState, Selection};
+use ports::RunFilter;
 use serde_json::Value;
 
 use super::dry_run;
@@ -24,6 +25,9 @@ use crate::{
 /// Up to so many definitions a request is checked before anything is taken up or written.
 const CHECKED_FIRST: usize = 1_000;
 
+/// The most unfinished runs whose standing is told.
+const MOST_TOLD: usize = 100;
+
 pub(super) async fn run(context: &Context, arguments: Run) -> Result<Exit, Failure> {
     let fleet = fleet::load(context)?;
     let (request, follow) = request(context, arguments)?;
@@ -40,8 +44,7 @@ pub(super) async fn run(context: &Context, arguments: Run) -> Result<Exit, Failu
     if let Some(changes) = fleet::changes(&changed) {
         context.screen.note(&changes);
     }
-    let ended = start(context, &console, request, &follow, &mut interrupt).await;
-    leave(interrupt, ended)
+    start(context, &console, request, &follow, &mut interrupt).await
 }
 
 /// The request, and how to follow it; nothing to follow in a dry run.
@@ -83,33 +86,35 @@ pub(super) async fn start(
 ) -> Result<Exit, Failure> {
     let deadline = follow::deadline(follow.timeout);
     let events = console.app.subscribe();
+    let unfinished = RunFilter { states: vec![RunState::Created, RunState::Started], limit: MOST_TOLD, ..RunFilter::default() };
+    let (left, _) = console.app.runs(&context.scope, &unfinished).await?;
     let recovered = console.app.recover(&context.scope).await?;
     let started = console.app.start(&context.scope, request).await?;
-    tell_start(context, console, &started).await?;
+    tell_start(context, &started, left);
     let run = started.run.id;
     let end = follow::here(context, console, run, events, interrupt, deadline).await?;
     let others: Vec<RunId> = recovered.runs.into_iter().filter(|other| *other != run).collect();
     conclude(context, console, run, end, follow, &others).await
 }
 
-async fn tell_start(context: &Context, console: &Console, started: &Started) -> Result<(), Failure> {
+/// `left` are the unfinished runs as they were before anything was taken up.
+fn tell_start(context: &Context, started: &Started, left: Vec<Record>) {
     let run = &started.run;
     match started.how {
         How::New => context.screen.note(&format!("{} {}", context.screen.paint(Paint::Faint, "run:"), run.id)),
         How::SameKey => context.screen.note(&format!("the idempotency key made {} before: this is that run", run.id)),
         How::TakenUp => {
-            let now = console.app.run(&context.scope, run.id).await?;
-            let ended = now.totals.succeeded + now.totals.failed + now.totals.cancelled;
+            let then = left.into_iter().find(|then| then.id == run.id).unwrap_or_else(|| run.clone());
+            let ended = then.totals.succeeded + then.totals.failed + then.totals.cancelled;
             context.screen.note(&format!(
                 "taking up {}, asked for at {} and interrupted with {} of {} ended; --new starts another",
                 run.id,
                 clock(run.created_at, context.screen.zone()),
                 count(ended),
-                counted(now.items, "unit"),
+                counted(then.items, "unit"),
             ));
         }
     }
-    Ok(())
 }
 
 /// Says how the run stands once this command stops following it.
@@ -152,19 +157,20 @@ pub(super) async fn conclude(
 }
 
 async fn tell_left(context: &Context, console: &Console, run: RunId, why: &str) -> Result<(), Failure> {
-    let now = console.app.run(&context.scope, run).await?;
-    let verb = if now.totals.started == 1 { "goes" } else { "go" };
+    let totals = console.app.run(&context.scope, run).await?.totals;
+    let running = match totals.started {
+        0 => "nothing of it runs now".to_owned(),
+        1 => "1 unit of it runs on".to_owned(),
+        number => format!("{} units of it run on", count(number)),
+    };
+    let waiting = match totals.created {
+        0 => String::new(),
+        1 => " (1 unit waits)".to_owned(),
+        number => format!(" ({} units wait)", count(number)),
+    };
     context.screen.note(&format!(
-        "{why}: the run goes on without this command: {} of it {verb} on running, and {} of it not start until somebody comes back",
-        counted(now.totals.started, "unit"),
-        if now.totals.created == 1 { "1 unit does".to_owned() } else { format!("{} units do", count(now.totals.created)) },
+        "{why}; the run goes on without this command: {running}, and nothing further starts{waiting} until somebody comes back"
     ));
     context.screen.note(&format!("come back: {}, or the same command again", context.command(&format!("runs watch {run}"))));
     Ok(())
-}
-
-/// Ends a command that could be interrupted: whoever interrupts once more does not wait for what is left to do.
-pub(super) fn leave(interrupt: Interrupt, exit: Result<Exit, Failure>) -> Result<Exit, Failure> {
-    interrupt.last_warning();
-    exit
 }

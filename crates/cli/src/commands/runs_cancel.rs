@@ -30,13 +30,12 @@ pub(super) async fn run(context: &Context, arguments: Cancel) -> Result<Exit, Fa
     let interrupt = Interrupt::listen()?;
     let visitor = wire::visit(context)?;
     let found = which::exactly(context, &visitor, &arguments.id, arguments.unit.as_deref()).await?;
+    if let Some(end) = end(context, &visitor.app, &found).await? {
+        return said(context, &found, end);
+    }
     if wire::holder(context)?.is_some() || arguments.no_wait {
         let cancelled = ask(context, &visitor.app, &found).await?;
         return wait(context, &visitor, &found, cancelled, interrupt, deadline, arguments.no_wait).await;
-    }
-    // Checked before the home is taken: a run that has ended is not worth waking everything up for.
-    if let Some(end) = end(context, &visitor.app, &found).await? {
-        return Err(ended(&found, end.word));
     }
     let console = match wire::own(context).await {
         Ok(console) => console,
@@ -95,8 +94,16 @@ fn name(found: &Found) -> String {
     }
 }
 
-fn ended(found: &Found, word: &str) -> Failure {
-    Failure::new(Kind::Conflict, "E-C01", format!("could not cancel {}: it has {word}", name(found)))
+/// Says how it ended: cancelled is what was asked for, everything else is not.
+fn said(context: &Context, found: &Found, end: EndedAs) -> Result<Exit, Failure> {
+    let (id, EndedAs { word, at, is_cancelled }) = (name(found), end);
+    if !is_cancelled {
+        return Err(Failure::new(Kind::Conflict, "E-C01", format!("could not cancel {id}: it has {word}")));
+    }
+    let confirmed = at.map(|at| format!(" (confirmed {})", clock(at, context.screen.zone()))).unwrap_or_default();
+    let data = json!({ "id": id, "status": word, "confirmed_at": at });
+    context.screen.reply(&Reply::one(id.clone(), data, vec![Block::Line(format!("{id} {word}{confirmed}"))]));
+    Ok(Exit::Ok)
 }
 
 /// Waits for the proof that nothing of it is alive.
@@ -115,11 +122,9 @@ async fn wait(
         number => format!(": {} to stop", counted(number as u64, "unit")),
     };
     context.screen.note(&format!("{} {id}{stopping}", context.screen.paint(Paint::Doubtful, "cancelling")));
-    let answer = |status: &str, at: Option<Timestamp>, line: String| {
-        Reply::one(id.clone(), json!({ "id": id, "status": status, "confirmed_at": at }), vec![Block::Line(line)])
-    };
     if no_wait {
-        context.screen.reply(&answer("cancelling", None, format!("{id} cancelling")));
+        let data = json!({ "id": id, "status": "cancelling" });
+        context.screen.reply(&Reply::one(id.clone(), data, vec![Block::Line(format!("{id} cancelling"))]));
         context.screen.next(&context.command(&format!("runs show {id}")));
         return Ok(Exit::Ok);
     }
@@ -130,14 +135,8 @@ async fn wait(
             () = interrupt.wait() => return Ok(left(context, &id, Exit::Interrupted)),
             () = follow::passed(deadline) => return Ok(left(context, &id, Exit::TimedOutOrCancelled)),
         }
-        match end(context, &console.app, found).await? {
-            None => {}
-            Some(EndedAs { word, at, is_cancelled: true }) => {
-                let confirmed = at.map(|at| format!(" (confirmed {})", clock(at, context.screen.zone()))).unwrap_or_default();
-                context.screen.reply(&answer(word, at, format!("{id} {word}{confirmed}")));
-                return Ok(Exit::Ok);
-            }
-            Some(EndedAs { word, .. }) => return Err(ended(found, word)),
+        if let Some(end) = end(context, &console.app, found).await? {
+            return said(context, found, end);
         }
     }
 }

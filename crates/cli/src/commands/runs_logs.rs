@@ -101,26 +101,15 @@ impl Tail {
     async fn begin(&mut self, app: &App, _: &Execution, printer: &Printer<'_>, last: Option<usize>) -> Result<(), Failure> {
         let Some(last) = last else { return self.drain(app, printer).await };
         let Some(reader) = &mut self.reader else { return Ok(()) };
-        let mut kept: VecDeque<Line> = VecDeque::new();
-        let mut whole = 0;
+        let mut kept = Newest::new(last);
         loop {
             let lines = reader.read(app).await?;
             if lines.is_empty() {
                 break;
             }
-            for line in lines.into_iter().filter(|line| printer.wants(line)) {
-                whole += usize::from(line.whole);
-                kept.push_back(line);
-                // A line in parts counts once, with its end.
-                while whole > last {
-                    whole -= usize::from(kept.pop_front().is_some_and(|line| line.whole));
-                }
-            }
+            lines.into_iter().filter(|line| printer.wants(line)).for_each(|line| kept.push(line));
         }
-        while kept.len() > last && kept.front().is_some_and(|line| !line.whole) && whole >= last {
-            kept.pop_front();
-        }
-        kept.iter().for_each(|line| printer.line(self, line));
+        kept.lines.iter().for_each(|(line, _)| printer.line(self, line));
         Ok(())
     }
 
@@ -143,6 +132,35 @@ impl Tail {
                 return Ok(());
             }
             lines.iter().filter(|line| printer.wants(line)).for_each(|line| printer.line(self, line));
+        }
+    }
+}
+
+/// The last lines of a log. A line in parts counts once.
+struct Newest {
+    most: usize,
+    /// With whether a line begins here.
+    lines: VecDeque<(Line, bool)>,
+    begun: usize,
+    /// Whether the next part of stdout and of stderr begins a line.
+    begins: [bool; 2],
+}
+
+impl Newest {
+    fn new(most: usize) -> Newest {
+        Newest { most, lines: VecDeque::new(), begun: 0, begins: [true; 2] }
+    }
+
+    fn push(&mut self, line: Line) {
+        let begins = &mut self.begins[usize::from(line.stream == Stream::Stderr)];
+        let begin = std::mem::replace(begins, line.whole);
+        self.begun += usize::from(begin);
+        self.lines.push_back((line, begin));
+        while self.begun > self.most || self.lines.front().is_some_and(|(_, begin)| !begin) {
+            match self.lines.pop_front() {
+                Some((_, begin)) => self.begun -= usize::from(begin),
+                None => return,
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use app::RunRequest;
 use model::{Kind, RunOptions, Selection};
 use ports::Found;
 
-use super::run::{leave, start};
+use super::run::start;
 use crate::{
     args::Retry,
     context::Context,
@@ -26,6 +26,9 @@ pub(super) async fn run(context: &Context, arguments: Retry) -> Result<Exit, Fai
     };
     let again = visitor.app.retryable(&context.scope, earlier.id).await?;
     drop(visitor);
+    if again == 0 {
+        return Err(Failure::new(Kind::Conflict, "E-R10", format!("nothing to run: every item of {} succeeded", earlier.id)));
+    }
     context.screen.note(&format!("{} of {} will run", count(again as u64), counted(earlier.items, "unit")));
     let options = RunOptions {
         concurrency: arguments.how.concurrency.or(earlier.options.concurrency),
@@ -36,6 +39,5 @@ pub(super) async fn run(context: &Context, arguments: Retry) -> Result<Exit, Fai
     let request = RunRequest { selection, options, idempotency_key: None, take_up: true };
     let mut interrupt = Interrupt::listen()?;
     let console = wire::own(context).await?;
-    let ended = start(context, &console, request, &arguments.how.follow, &mut interrupt).await;
-    leave(interrupt, ended)
+    start(context, &console, request, &arguments.how.follow, &mut interrupt).await
 }

@@ -96,6 +96,7 @@ fn text(execution: &Execution, artifact: &ArtifactRecord, document: &Document, t
         let message = if check.verdict > Verdict::Pass { check.message.as_str() } else { "" };
         checks.rows.push(vec![status(check.verdict.as_str()), (&check.id).into(), observed.into(), message.into()]);
     }
+    text.extend((!checks.rows.is_empty()).then(|| Block::Line(String::new())));
     text.push(Block::Table(checks));
     let mut findings = Table::new(&[column("finding"), column("column"), column("count").right(), column("line").right()]);
     for finding in &document.findings {
@@ -107,5 +108,6 @@ fn text(execution: &Execution, artifact: &ArtifactRecord, document: &Document, t
             number(finding.first_line),
         ]);
     }
+    text.extend((!findings.rows.is_empty()).then(|| Block::Line(String::new())));
     text.push(Block::Table(findings));
 }

@@ -3,15 +3,28 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Child, Command, Output, Stdio},
+    time::{Duration, Instant},
 };
 
 use regex_lite::Regex;
 use tempfile::TempDir;
 
+/// How long anything may take that takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 /// A folder of its own for one story.
 pub(crate) struct Place {
     folder: TempDir,
+}
+
+/// A unit that writes `<name>.begun` beside the fleet, then runs until `<name>.go` is there; after half a minute its story has failed.
+pub(crate) fn waiting_unit(name: &str, more: &str) -> String {
+    let script = format!(
+        "touch ../{name}.begun; echo {name} begins; n=0; until [ -e ../{name}.go ] || [ $n = 3000 ]; do n=$((n+1)); sleep 0.01; done; echo {name} ends"
+    );
+    // The unit's working folder is a workspace; its own folder is known by a variable.
+    format!("name: {name}\nrun: [sh, -c, 'cd \"$MUSTER_LOCATION\"; {script}']\n{more}---\n")
 }
 
 /// Two units and a tier; `second` needs `first`.
@@ -92,6 +105,20 @@ impl Place {
         self.filtered(&text)
     }
 
+    /// The id of the newest run.
+    pub(crate) fn newest(&self) -> String {
+        String::from_utf8(self.output("runs list -q --limit 1").stdout).unwrap().trim().to_owned()
+    }
+
+    /// Waits until a unit has made this file.
+    pub(crate) fn until_there(&self, path: &str) {
+        let begin = Instant::now();
+        while !self.path(path).exists() {
+            assert!(begin.elapsed() < PATIENCE, "{path} did not come");
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
+    }
+
     /// The text without what differs from run to run.
     pub(crate) fn filtered(&self, text: &str) -> String {
         let real = fs::canonicalize(self.folder.path()).unwrap();
@@ -104,11 +131,32 @@ impl Place {
             (r"\b\d+\.\ds\b", "#.#s"),
             (r"\b\d+[smh] ago", "#s ago"),
             (r"process \d+", "process <pid>"),
+            (r"\b\d+ MiB", "## MiB"),
         ] {
             text = Regex::new(pattern).unwrap().replace_all(&text, replacement).into_owned();
         }
         text
     }
+}
+
+/// Started, and its unit `slow` runs.
+pub(crate) fn begun(place: &Place, arguments: &[&str]) -> Child {
+    let child = place.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    place.until_there("slow.begun");
+    child
+}
+
+/// What Ctrl-C does.
+pub(crate) fn interrupt(child: &Child) {
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// Begins, and leaves once the unit runs.
+pub(crate) fn left(place: &Place, arguments: &[&str]) {
+    let child = begun(place, arguments);
+    interrupt(&child);
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
 }
 
 /// The path of the example fleet.

@@ -5,6 +5,10 @@
 mod harness;
 
 mod answers;
+mod followed;
 mod help;
+mod logs;
 mod manifests;
+mod outcomes;
 mod plans;
+mod together;
