@@ -10,8 +10,9 @@ use local::{
     store::{Mode, Store},
 };
 use manifest::SourceFile;
-use model::{Run, RunId, RunOptions, Scope, Selection, Tier, Timestamp};
+use model::{EventKind, Run, RunId, RunOptions, Scope, Selection, Tier, Timestamp};
 use serde_json::{Value, json};
+use tokio::sync::broadcast::error::RecvError;
 
 use crate::ScriptedLauncher;
 
@@ -103,10 +104,32 @@ impl World {
     /// # Panics
     /// Where it does not end in time.
     pub fn wait(&self, run: RunId) -> Run {
-        self.until(&format!("run {run} ends"), async || {
+        let mut events = self.app.subscribe();
+        let found = self.block(async {
             let found = self.app.run(&self.scope, run).await.expect("the run is there");
-            found.state.is_terminal().then_some(found)
-        })
+            if found.state.is_terminal() {
+                return found;
+            }
+            let mut ticks = tokio::time::interval(Duration::from_millis(20));
+            let ended = async {
+                loop {
+                    tokio::select! {
+                        event = events.recv() => match event {
+                            Ok(event) if event.kind == EventKind::RunEnded && event.causation_id == run.to_string() => return,
+                            Ok(_) | Err(RecvError::Lagged(_)) => {}
+                            Err(RecvError::Closed) => panic!("the app is gone"),
+                        },
+                        _ = ticks.tick() => self.app.tick().await,
+                    }
+                }
+            };
+            tokio::time::timeout(PATIENCE, ended)
+                .await
+                .unwrap_or_else(|_| panic!("waited {PATIENCE:?} in vain for the end of {run}"));
+            self.app.run(&self.scope, run).await.expect("the run is there")
+        });
+        assert!(found.state.is_terminal(), "{run} said that it has ended");
+        found
     }
 
     /// Ticks until `look` finds something.

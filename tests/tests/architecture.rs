@@ -130,7 +130,13 @@ fn no_source_file_is_too_long() {
 
 #[test]
 fn lints_are_expected_with_a_reason_and_unsafe_is_nowhere() {
-    let words = [concat!("#[", "allow("), concat!("#![", "allow("), concat!("unsafe", " {"), concat!("todo", "!("), concat!("unimplemented", "!(")];
+    let words = [
+        concat!("#[", "allow("),
+        concat!("#![", "allow("),
+        concat!("unsafe", " {"),
+        concat!("todo", "!("),
+        concat!("unimplemented", "!("),
+    ];
     let mut found = Vec::new();
     for file in sources(&root()) {
         let text = fs::read_to_string(&file).unwrap();

@@ -10,6 +10,7 @@ mod attempt;
 mod capture;
 mod cgroup;
 mod charge;
+mod claim;
 mod environment;
 mod glob;
 mod launch;
@@ -31,7 +32,6 @@ use std::{
     cell::RefCell,
     collections::{BTreeMap, HashMap, HashSet},
     fs, io,
-    os::unix::fs::DirBuilderExt,
     path::PathBuf,
     rc::Rc,
     sync::Arc,
@@ -162,13 +162,13 @@ impl Worker {
 
     /// What can be seen of an attempt that this process does not carry out.
     pub fn remains(&self, scope: &Scope, execution: ExecutionId, attempt: u32) -> Remains {
-        let folder = self.folder(&ObjectKey::attempt(scope, execution, attempt));
-        if !folder.exists() {
-            return Remains::Nothing;
-        }
-        let content = fs::read(folder.join("outcome.json")).ok();
+        let key = ObjectKey::attempt(scope, execution, attempt);
+        let content = fs::read(self.file(&key.outcome())).ok();
         if let Some(outcome) = content.and_then(|content| serde_json::from_slice(&content).ok()) {
             return Remains::Outcome(Box::new(outcome));
+        }
+        if !claim::is_claimed(&self.objects_folder, &key) {
+            return Remains::Nothing;
         }
         let name = attempt::tag(execution, attempt);
         let workspaces = self.workspaces.borrow();
@@ -209,27 +209,9 @@ impl Worker {
         self.children.borrow().is_childless()
     }
 
-    /// The folder on disk of an attempt's objects.
-    fn folder(&self, key: &ObjectKey) -> PathBuf {
+    /// The file of an object.
+    fn file(&self, key: &ObjectKey) -> PathBuf {
         self.objects_folder.join(key.as_str())
-    }
-
-    /// Makes the folder of an attempt's objects. False where it is there already: the attempt was started before.
-    fn make_folder(&self, key: &ObjectKey) -> io::Result<bool> {
-        let folder = self.folder(key);
-        let make = || fs::DirBuilder::new().mode(0o700).create(&folder);
-        let made = match (make(), folder.parent()) {
-            (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => {
-                fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
-                make()
-            }
-            (made, _) => made,
-        };
-        match made {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-            Err(error) => Err(error),
-        }
     }
 }
 

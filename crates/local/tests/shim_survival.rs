@@ -135,7 +135,9 @@ async fn an_innocent_process_with_a_recorded_number_is_left_alone() {
     let lost = assignment(&unit, 1, &["sh"]);
     let name = format!("{}-1", lost.execution);
     fs::create_dir_all(home.join("work").join(&name)).unwrap();
-    fs::create_dir_all(home.join("objects/local/local/default/runs").join(format!("{}/1-1", lost.execution.run))).unwrap();
+    let run = home.join("objects/local/local/default/runs").join(lost.execution.run.to_string());
+    fs::create_dir_all(&run).unwrap();
+    fs::write(run.join("1-1.claim"), "").unwrap();
     let mut innocent = Command::new("sleep").arg("600").spawn().unwrap();
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     let record = format!("{name} {} {} 12345\n", boot.trim(), innocent.id());

@@ -30,7 +30,7 @@ async fn both_streams_are_kept_line_by_line_with_their_times() {
     assert_eq!((outcome.log.lines, outcome.log.bytes, outcome.log.dropped), (3, 13, 0));
     let silent = world.script("true");
     world.run(&silent).await;
-    assert!(!world.objects(&silent).join("log").exists());
+    assert!(!world.objects(&silent).with_extension("log").exists());
 }
 
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn a_flood_never_blocks_the_unit_and_never_grows_memory() {
     let took = began.elapsed();
     assert_eq!(outcome.ended, exited(0));
     assert_eq!(outcome.log.bytes, 300_000_009);
-    let size = fs::metadata(world.objects(&assignment).join("log")).unwrap().len();
+    let size = fs::metadata(world.objects(&assignment).with_extension("log")).unwrap().len();
     assert!(size <= 64 << 20 && size > 56 << 20, "{size} bytes of log");
     let log = world.log(&assignment);
     let end = &log[log.len() - 100..];
@@ -149,6 +149,6 @@ async fn secret_values_never_reach_the_outcome() {
     let mut assignment = world.assignment(&["./very-secret-name"]);
     assignment.secrets = BTreeMap::from([("NAME".to_owned(), "name".to_owned())]);
     world.run(&assignment).await;
-    let text = fs::read_to_string(world.objects(&assignment).join("outcome.json")).unwrap();
+    let text = fs::read_to_string(world.objects(&assignment).with_extension("outcome.json")).unwrap();
     assert!(text.contains("***") && !text.contains("very-secret-name"), "{text}");
 }

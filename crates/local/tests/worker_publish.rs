@@ -23,8 +23,11 @@ fn rule(path: &str) -> ArtifactRule {
     }
 }
 
+/// What an attempt left: the files below its folder, and those beside it that begin with its name.
 fn files(folder: &Path) -> Vec<String> {
-    let mut found = Vec::new();
+    let name = format!("{}.", folder.file_name().unwrap().to_str().unwrap());
+    let beside = fs::read_dir(folder.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut found: Vec<String> = beside.filter_map(|file| file.strip_prefix(&name).map(str::to_owned)).collect();
     let mut folders = vec![folder.to_owned()];
     while let Some(at) = folders.pop() {
         for entry in fs::read_dir(&at).into_iter().flatten() {
@@ -149,8 +152,10 @@ async fn an_artifact_with_a_secret_in_it_fails_and_is_not_altered() {
     assert_eq!(verdicts, [("clean.csv", false), ("leak.csv", true)]);
     let folder = world.objects(&assignment);
     assert_eq!(fs::read_to_string(folder.join("artifacts/leak.csv")).unwrap(), "a,b\nx,hunter2-hunter2\n");
-    for other in ["outcome.json", "manifest.json", "signals/leak.csv.quality.json"] {
-        assert!(!fs::read_to_string(folder.join(other)).unwrap().contains("hunter2"), "{other}");
+    for other in
+        [folder.with_extension("outcome.json"), folder.join("manifest.json"), folder.join("signals/leak.csv.quality.json")]
+    {
+        assert!(!fs::read_to_string(&other).unwrap().contains("hunter2"), "{}", other.display());
     }
 }
 

@@ -27,7 +27,8 @@ impl ObjectKey {
         ObjectKey(format!("{scope}/runs/{run}/items.jsonl"))
     }
 
-    /// The folder of one attempt; everything the attempt leaves lies below it.
+    /// One attempt: the folder of what it published, and the beginning of its outcome's and log's keys (which lie beside the folder, so that an
+    /// attempt without artifacts costs one file).
     pub fn attempt(scope: &Scope, execution: ExecutionId, attempt: u32) -> ObjectKey {
         ObjectKey(format!("{scope}/runs/{}/{}-{attempt}", execution.run, execution.item))
     }
@@ -61,14 +62,14 @@ impl ObjectKey {
         ObjectKey(format!("{}/manifest.json", self.0))
     }
 
-    /// The outcome below an attempt's folder.
+    /// The outcome of an attempt.
     pub fn outcome(&self) -> ObjectKey {
-        ObjectKey(format!("{}/outcome.json", self.0))
+        ObjectKey(format!("{}.outcome.json", self.0))
     }
 
-    /// The log below an attempt's folder.
+    /// The log of an attempt.
     pub fn log(&self) -> ObjectKey {
-        ObjectKey(format!("{}/log", self.0))
+        ObjectKey(format!("{}.log", self.0))
     }
 
     /// The text form.

@@ -1,6 +1,6 @@
 //! The story of one attempt, from the claim to the outcome.
 
-use std::{collections::BTreeMap, fs, io, path::Path, rc::Rc, sync::Arc};
+use std::{collections::BTreeMap, io, path::Path, rc::Rc, sync::Arc};
 
 use model::{Assignment, CURRENT_CONTRACT, Ended, ExecutionId, LogSummary, ObjectKey, Outcome};
 use ports::{Observation, Secret};
@@ -12,6 +12,7 @@ use super::{
     Worker,
     capture::{Capture, watch},
     cgroup,
+    claim::OutcomeFile,
     environment::{self, Additions},
     launch::{self, Launch, Launched},
     log::{Log, LogCap},
@@ -72,9 +73,9 @@ impl Worker {
             Ok(Claim::Taken) => return Carried::Known,
             Err(error) => return Carried::Unavailable(error),
         };
-        match self.make_folder(&key) {
-            Ok(true) => {}
-            Ok(false) => {
+        let file = match OutcomeFile::claim(&self.objects_folder, &key) {
+            Ok(Some(file)) => file,
+            Ok(None) => {
                 self.give_back(workspace, true);
                 return Carried::Known;
             }
@@ -82,9 +83,9 @@ impl Worker {
                 self.give_back(workspace, true);
                 return Carried::Unavailable(error);
             }
-        }
+        };
         self.in_hand.borrow_mut().insert(Rc::clone(&tag));
-        let carried = self.carry_out_claimed(order, stop, tell, key, &tag, workspace).await;
+        let carried = self.carry_out_claimed(order, stop, tell, &tag, workspace, file).await;
         self.in_hand.borrow_mut().remove(&tag);
         if let Carried::Ended(outcome) = &carried {
             tell(Observation::Ended(outcome.clone()));
@@ -97,9 +98,9 @@ impl Worker {
         order: &Order,
         stop: &StopOrder,
         tell: &dyn Fn(Observation),
-        key: ObjectKey,
         tag: &Tag,
         mut workspace: Workspace,
+        file: OutcomeFile,
     ) -> Carried {
         let assignment = &order.assignment;
         // A store of secrets that does not answer must not outlast an order to stop.
@@ -111,7 +112,7 @@ impl Worker {
         let (masks, started) = match secrets {
             Ok(secrets) => {
                 let masks = Masks::new(secrets.iter().map(|(name, secret)| (name.as_str(), secret))).map(Arc::new);
-                let started = self.start(order, stop, &secrets, masks.clone(), &key, tag, &mut workspace);
+                let started = self.start(order, stop, &secrets, masks.clone(), &file.key, tag, &mut workspace);
                 (masks, started)
             }
             Err(message) => (None, Err(NotStarted::Because(message))),
@@ -119,18 +120,20 @@ impl Worker {
         let (outcome, untouched) = match started {
             Ok(running) => {
                 tell(Observation::Running { process: running.identity.clone(), started_at: running.started_at });
-                self.attend(running, order, stop, tell, &key, masks.clone(), &workspace).await
+                self.attend(running, order, stop, tell, &file.key, masks.clone(), &workspace).await
             }
             Err(NotStarted::Because(message)) => (self.never_ran(assignment, stop, message), true),
             Err(NotStarted::NoRoom) => {
                 // Nothing ran: the same attempt may be started again.
-                drop(fs::remove_dir(self.folder(&key)));
+                if let Err(error) = file.take_back() {
+                    warn!(attempt = %tag, %error, "could not take a claim back");
+                }
                 self.give_back(workspace, false);
                 return Carried::NoRoom;
             }
         };
         let mut outcome = masked(outcome, masks.as_deref());
-        if let Err(error) = self.write_outcome(&key, &outcome) {
+        if let Err(error) = file.conclude(&outcome) {
             warn!(execution = %assignment.execution, attempt = assignment.attempt, %error, "could not write an outcome");
             outcome.problems.push(format!("the outcome could not be written: {error}"));
         }
@@ -216,7 +219,7 @@ impl Worker {
             let entered = delegated.enter(tag, identity.pid, &assignment.resources);
             entered.inspect_err(|error| problems.push(format!("the limits of its cgroup are not in force: {error}"))).ok()
         });
-        let log = Log::new(self.folder(key).join("log"), LogCap::default());
+        let log = Log::new(self.file(&key.log()), LogCap::default());
         let clock = Arc::clone(&self.ports.clock);
         let watched = Capture::new([stdout, stderr], log, masks, clock, Rc::clone(&self.scratch))
             .and_then(|capture| Ok((capture, watch(exit)?)));
@@ -312,7 +315,7 @@ impl Worker {
             assignment: assignment.clone(),
             out: workspace.out(),
             key: key.clone(),
-            folder: self.folder(key),
+            folder: self.file(key),
             masks,
             now: self.ports.clock.now(),
         };
@@ -348,13 +351,6 @@ impl Worker {
 
     /// Last of all files, whole or not at all. Not forced to the disk: an outcome lost with the machine's power is an attempt that is lost
     /// and retried, never a false success.
-    fn write_outcome(&self, key: &ObjectKey, outcome: &Outcome) -> io::Result<()> {
-        let folder = self.folder(key);
-        let temporary = folder.join(".outcome.json");
-        fs::write(&temporary, serde_json::to_vec(outcome).map_err(io::Error::from)?)?;
-        fs::rename(&temporary, folder.join("outcome.json"))
-    }
-
     fn give_back(&self, workspace: Workspace, untouched: bool) {
         let released = self.workspaces.borrow_mut().release(workspace, untouched);
         match released {

@@ -208,7 +208,7 @@ impl World {
 
     /// The log, raw.
     pub(crate) fn log(&self, assignment: &Assignment) -> Vec<u8> {
-        fs::read(self.objects(assignment).join("log")).unwrap_or_default()
+        fs::read(self.objects(assignment).with_extension("log")).unwrap_or_default()
     }
 
     /// What the program wrote to one stream, from the log.
