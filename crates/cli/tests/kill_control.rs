@@ -1,6 +1,8 @@
 //! `kill -9` of the control process while 200 units run, fifty times, each time at another moment of the run; then the same command again.
 //! Every item ends, none starts or ends twice, and what ran across the kill keeps its process.
 
+#![expect(clippy::unwrap_used, reason = "a story that cannot go on fails")]
+
 #![expect(clippy::unwrap_used, reason = "fixtures are test code too")]
 
 use std::{
