@@ -19,6 +19,8 @@ pub(crate) struct OpenRun {
     pub scope: Scope,
     /// As it was when opened: options and correlation never change; its state is read from the store.
     pub run: Run,
+    /// By item number: the accepted output to compare with, as it was when the run was opened.
+    pub baselines: HashMap<u32, (ExecutionId, u32)>,
 }
 
 /// What is known of an execution besides its record.

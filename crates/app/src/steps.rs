@@ -42,7 +42,7 @@ impl Steps for App {
         };
         let unit = self.unit(scope, &stored.unit, stored.revision).await?;
         let tier = self.tier(scope, &stored.tier).await?;
-        let baselines = self.baselines(&open, &stored).await?;
+        let baselines = self.baselines(&open, &stored).await;
         Ok(assign::assignment(&open.run, &stored, running.number, &unit, &tier, baselines))
     }
 
@@ -66,17 +66,11 @@ impl App {
     }
 
     /// The signals documents of the last accepted run that is comparable.
-    async fn baselines(&self, open: &OpenRun, execution: &model::Execution) -> Result<Vec<Baseline>, Fault> {
-        let Some(series) = assign::series(&open.run, execution) else { return Ok(Vec::new()) };
-        let runs = &self.ports().runs;
-        let accepted = runs.last_accepted(&open.scope, &execution.unit, series, open.run.id).await;
-        let Some(accepted) = accepted.map_err(|error| Fault::store("read the last accepted run", error))? else {
-            return Ok(Vec::new());
-        };
-        let Some(attempt) = accepted.output else { return Ok(Vec::new()) };
-        let outcome = self.stored_outcome(&ObjectKey::attempt(&open.scope, accepted.id, attempt)).await;
+    async fn baselines(&self, open: &OpenRun, execution: &model::Execution) -> Vec<Baseline> {
+        let Some((accepted, attempt)) = open.baselines.get(&execution.id.item) else { return Vec::new() };
+        let outcome = self.stored_outcome(&ObjectKey::attempt(&open.scope, *accepted, *attempt)).await;
         let artifacts = outcome.map(|outcome| outcome.artifacts).unwrap_or_default();
-        Ok(artifacts.into_iter().map(|artifact| Baseline { path: artifact.path, key: artifact.signals }).collect())
+        artifacts.into_iter().map(|artifact| Baseline { path: artifact.path, key: artifact.signals }).collect()
     }
 
     /// The outcome that a worker left, if it did and it can be read.

@@ -69,8 +69,13 @@ impl Runs for Nowhere {
         Ok(Vec::new())
     }
 
-    async fn last_accepted(&self, _: &Scope, _: &UnitName, _: Digest, _: RunId) -> Result<Option<Execution>, StoreError> {
-        Ok(None)
+    async fn last_accepted(
+        &self,
+        _: &Scope,
+        wanted: &[(UnitName, Digest)],
+        _: RunId,
+    ) -> Result<Vec<Option<Execution>>, StoreError> {
+        Ok(vec![None; wanted.len()])
     }
 
     async fn holders(&self, _: &Scope, _: &PermitKey) -> Result<Vec<SlotHolder>, StoreError> {

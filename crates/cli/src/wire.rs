@@ -193,7 +193,7 @@ pub(crate) fn serve_as_shim(context: &Context) -> Result<Exit, Failure> {
 
 /// Runs a command to its end.
 pub(crate) fn block_on(command: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime
         .map_err(|error| Failure::new(Kind::Unavailable, "E-I02", format!("could not start the program's threads: {error}")))?;
     let exit = runtime.block_on(command);

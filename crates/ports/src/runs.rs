@@ -28,14 +28,14 @@ pub trait Runs: Send + Sync {
     async fn executions(&self, scope: &Scope, run: RunId, filter: &ExecutionFilter)
     -> Result<Vec<Stored<Execution>>, StoreError>;
 
-    /// The newest succeeded execution of the unit in the series (the scope parameters that make outputs comparable), not counting `except`.
+    /// For each (unit, series) the newest succeeded execution, not counting the run `except`; in the order asked. A series are the scope
+    /// parameters that make outputs comparable.
     async fn last_accepted(
         &self,
         scope: &Scope,
-        unit: &UnitName,
-        series: Digest,
+        wanted: &[(UnitName, Digest)],
         except: RunId,
-    ) -> Result<Option<Execution>, StoreError>;
+    ) -> Result<Vec<Option<Execution>>, StoreError>;
 
     /// Who holds slots of the key, by slot number.
     async fn holders(&self, scope: &Scope, key: &PermitKey) -> Result<Vec<SlotHolder>, StoreError>;

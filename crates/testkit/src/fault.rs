@@ -154,11 +154,10 @@ impl Runs for Failing<dyn Runs> {
     async fn last_accepted(
         &self,
         scope: &Scope,
-        unit: &UnitName,
-        series: Digest,
+        wanted: &[(UnitName, Digest)],
         except: RunId,
-    ) -> Result<Option<Execution>, StoreError> {
-        self.fault.pass(self.inner.last_accepted(scope, unit, series, except), StoreError::Unavailable).await
+    ) -> Result<Vec<Option<Execution>>, StoreError> {
+        self.fault.pass(self.inner.last_accepted(scope, wanted, except), StoreError::Unavailable).await
     }
 
     async fn holders(&self, scope: &Scope, key: &PermitKey) -> Result<Vec<SlotHolder>, StoreError> {

@@ -1,6 +1,6 @@
 //! Open: freezes the selection into the item list.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use engine::{
     assign,
@@ -8,8 +8,8 @@ use engine::{
     select::{self, Again, Candidate},
 };
 use model::{
-    Definition, Event, EventKind, Execution, ExecutionId, ExecutionState, Item, ObjectKey, Run, RunId, RunState, Scope,
-    Selection, Tier, TierName,
+    Definition, Digest, Event, EventKind, Execution, ExecutionId, ExecutionState, Item, ObjectKey, Run, RunId, RunState, Scope,
+    Selection, Tier, TierName, UnitName,
 };
 use ports::{Change, Entry, ExecutionFilter, ObjectError, Snapshot, Source, StoreError, Stored};
 use serde::Deserialize;
@@ -146,7 +146,8 @@ impl App {
         let executions = self.ports().runs.executions(scope, run, &ExecutionFilter::default()).await;
         let executions = executions.map_err(|error| Fault::store("read the items of the run", error))?;
         self.learn_registry(scope).await?;
-        let open = self.board().open(OpenRun { scope: scope.clone(), run: stored.value });
+        let baselines = self.accepted_outputs(scope, &stored.value, &executions).await?;
+        let open = self.board().open(OpenRun { scope: scope.clone(), run: stored.value, baselines });
         let mut gate = self.board().gate();
         gate.open_run(run, executions.iter().map(|stored| (stored.value.id, &stored.value.unit)));
         for Stored { value, .. } in &executions {
@@ -162,6 +163,26 @@ impl App {
             self.board().put_record(stored);
         }
         Ok(open)
+    }
+
+    /// For each unfinished item the accepted output to compare with: the execution and its attempt.
+    async fn accepted_outputs(
+        &self,
+        scope: &Scope,
+        run: &Run,
+        executions: &[Stored<Execution>],
+    ) -> Result<HashMap<u32, (ExecutionId, u32)>, Fault> {
+        let unfinished = executions.iter().map(|stored| &stored.value).filter(|execution| !execution.state.is_terminal());
+        let (items, wanted): (Vec<u32>, Vec<(UnitName, Digest)>) = unfinished
+            .filter_map(|execution| Some((execution.id.item, (execution.unit.clone(), assign::series(run, execution)?))))
+            .unzip();
+        let accepted = self.ports().runs.last_accepted(scope, &wanted, run.id).await;
+        let accepted = accepted.map_err(|error| Fault::store("read the last accepted runs", error))?;
+        let outputs = items.into_iter().zip(accepted).filter_map(|(item, accepted)| {
+            let accepted = accepted?;
+            Some((item, (accepted.id, accepted.output?)))
+        });
+        Ok(outputs.collect())
     }
 
     /// Reads tiers, shared limits and operators' switches onto the board.

@@ -57,14 +57,16 @@ impl Runs for Store {
     async fn last_accepted(
         &self,
         scope: &Scope,
-        unit: &UnitName,
-        series: Digest,
+        wanted: &[(UnitName, Digest)],
         except: RunId,
-    ) -> Result<Option<Execution>, StoreError> {
-        let (scope, unit) = (scope.clone(), unit.clone());
+    ) -> Result<Vec<Option<Execution>>, StoreError> {
+        let (scope, wanted) = (scope.clone(), wanted.to_vec());
         self.read(move |connection| {
-            let values = params![scope.as_str(), unit.as_str(), changes::of_series(series), key::of_run(except)];
-            first(connection, LAST_ACCEPTED, values, |row| key::json_at(row, 0))
+            let find = |(unit, series): &(UnitName, Digest)| {
+                let values = params![scope.as_str(), unit.as_str(), changes::of_series(*series), key::of_run(except)];
+                first(connection, LAST_ACCEPTED, values, |row| key::json_at(row, 0))
+            };
+            wanted.iter().map(find).collect()
         })
         .await
     }

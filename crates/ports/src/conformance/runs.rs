@@ -253,7 +253,7 @@ pub async fn keeps_scopes_apart(runs: &dyn Runs) {
     assert!(runs.find(&theirs, "run_", 10).await.unwrap().is_empty());
     assert_eq!(runs.remembered(&theirs, "k").await.unwrap(), None);
     let unit = "a".parse().unwrap();
-    assert_eq!(runs.last_accepted(&theirs, &unit, series, run_id(9)).await.unwrap(), None);
+    assert_eq!(runs.last_accepted(&theirs, &[(unit.clone(), series)], run_id(9)).await.unwrap(), [None]);
     assert_conflict(&runs.write(&theirs, vec![Change::UpdateRun(Box::new(run(&theirs, 1, RunState::Failed)), 1)]).await);
     runs.write(&theirs, vec![Change::FreeSlot(permit("a"), 0, id)]).await.unwrap();
     assert_eq!(runs.holders(&ours, &permit("a")).await.unwrap().len(), 1);
@@ -391,9 +391,13 @@ pub async fn takes_the_newest_accepted_output_as_baseline(runs: &dyn Runs) {
         vec![Change::CreateExecution(Box::new(execution(&scope, run, item, unit, state)), series)]
     };
     let last = |except| {
-        let unit = "a".parse().unwrap();
+        let (unit, nobody) = ("a".parse().unwrap(), "nobody".parse().unwrap());
         let (runs, scope) = (runs, scope.clone());
-        async move { runs.last_accepted(&scope, &unit, series, run_id(except)).await.unwrap().map(|found| found.id) }
+        async move {
+            let found = runs.last_accepted(&scope, &[(unit, series), (nobody, series)], run_id(except)).await.unwrap();
+            assert_eq!((found.len(), &found[1]), (2, &None), "one answer each, in the order asked");
+            found[0].as_ref().map(|found| found.id)
+        }
     };
     let succeeded = ExecutionState::Succeeded;
     assert_eq!(last(9).await, None);
