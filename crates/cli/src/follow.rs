@@ -98,7 +98,7 @@ pub(crate) async fn beside(
     interrupt: &mut Interrupt,
     deadline: Option<Instant>,
 ) -> Result<End, Failure> {
-    let mut following = Following::new(context, &console.app, run);
+    let mut following = Following { beside: true, ..Following::new(context, &console.app, run) };
     if following.catch_up().await? {
         return Ok(End::Ended);
     }
@@ -134,14 +134,16 @@ struct Following<'c> {
     run: RunId,
     progress: Progress,
     live: Option<LiveLog>,
-    /// The executions as last seen; only beside another process.
+    /// Another process carries the run out: what happens is seen by comparing.
+    beside: bool,
+    /// The executions as last seen, beside another process.
     seen: HashMap<u32, Execution>,
 }
 
 impl<'c> Following<'c> {
     fn new(context: &'c Context, app: &'c App, run: RunId) -> Following<'c> {
         let progress = Progress::new(context.screen.clone());
-        Following { context, app, run, progress, live: None, seen: HashMap::new() }
+        Following { context, app, run, progress, live: None, beside: false, seen: HashMap::new() }
     }
 
     /// Reads how the run stands; true where it has ended.
@@ -151,7 +153,9 @@ impl<'c> Following<'c> {
         if let [only] = executions.as_slice() {
             self.live.get_or_insert_with(|| LiveLog::of(only));
         }
-        self.seen = executions.into_iter().map(|execution| (execution.id.item, execution)).collect();
+        if self.beside {
+            self.seen = executions.into_iter().map(|execution| (execution.id.item, execution)).collect();
+        }
         Ok(run.state.is_terminal())
     }
 

@@ -48,6 +48,8 @@ pub(crate) enum Data {
     /// `[]` where there is nothing.
     List(Vec<Value>),
     One(Value),
+    /// One thing, in the format asked for already.
+    Written(String),
 }
 
 /// A part of the text.
@@ -83,6 +85,7 @@ impl Reply {
             (Format::Json, Data::One(item)) => lines(&format!("{item:#}")),
             (Format::Jsonl, Data::List(items)) => items.iter().map(|item| format!("{item}\n")).collect(),
             (Format::Jsonl, Data::One(item)) => format!("{item}\n"),
+            (Format::Json | Format::Jsonl | Format::Yaml, Data::Written(text)) => lines(text),
             (Format::Yaml, Data::List(items)) => yaml::write(&Value::from(items.clone())),
             (Format::Yaml, Data::One(item)) => yaml::write(item),
         }

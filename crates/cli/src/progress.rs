@@ -6,7 +6,7 @@ use std::{
 };
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use model::{Event, EventKind, Execution, ExecutionState, Span, Timestamp, Verdict};
+use model::{Event, EventKind, Execution, ExecutionState, Span, TierName, Timestamp, Verdict};
 use serde::Deserialize;
 
 use crate::{
@@ -30,7 +30,7 @@ pub(crate) struct Progress {
     counted: HashSet<u32>,
     /// When each item under way first started.
     since: HashMap<u32, Timestamp>,
-    tiers: HashMap<u32, String>,
+    tiers: HashMap<u32, TierName>,
     told_at: Timestamp,
     bars: Option<Bars>,
 }
@@ -86,7 +86,7 @@ impl Progress {
         self.total = u32::try_from(executions.len()).unwrap_or(u32::MAX);
         for execution in executions {
             let item = execution.id.item;
-            self.tiers.insert(item, execution.tier.to_string());
+            self.tiers.insert(item, execution.tier.clone());
             if let Some(started) = execution.started_at {
                 self.since.insert(item, started);
             }

@@ -2,13 +2,15 @@
 
 use app::RunView;
 use model::{Execution, ExecutionState, Run, RunState, Span, Verdict};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::{
     args::FailOn,
     context::Context,
     evidence,
     exit::Exit,
-    output::{Block, Reply, data_of},
+    output::{Block, Data, Format, Reply, data_of},
     table::{Cell, Table, column, painted, status},
     times::{count, counted, length},
 };
@@ -67,7 +69,20 @@ pub(crate) fn reason(execution: &Execution) -> String {
 
 /// The answer of the commands that end with a run.
 pub(crate) fn reply(context: &Context, view: &RunView) -> Reply {
-    Reply::one(view.run.id.to_string(), data_of(view), vec![Block::Table(items(context, &view.executions))])
+    either(context, view.run.id.to_string(), view, || vec![Block::Table(items(context, &view.executions))])
+}
+
+/// Data or text, whichever is asked for: of a run of ten thousand items each is tens of megabytes.
+pub(crate) fn either(context: &Context, id: String, record: &impl Serialize, text: impl FnOnce() -> Vec<Block>) -> Reply {
+    let json = "every record is JSON: its maps have text keys";
+    let (data, text) = match context.screen.format() {
+        _ if context.screen.is_quiet() => (Data::One(Value::Null), Vec::new()),
+        Format::Table | Format::Wide => (Data::One(Value::Null), text()),
+        Format::Json => (Data::Written(serde_json::to_string_pretty(record).expect(json)), Vec::new()),
+        Format::Jsonl => (Data::Written(serde_json::to_string(record).expect(json)), Vec::new()),
+        Format::Yaml => (Data::One(data_of(record)), Vec::new()),
+    };
+    Reply { ids: vec![id], data, text }
 }
 
 /// Totals, and the next useful command, on stderr.

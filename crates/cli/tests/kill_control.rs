@@ -3,8 +3,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a story that cannot go on fails")]
 
-#![expect(clippy::unwrap_used, reason = "fixtures are test code too")]
-
 use std::{
     fs,
     path::{Path, PathBuf},

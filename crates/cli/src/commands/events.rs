@@ -25,7 +25,8 @@ const PAGE: usize = 1_000;
 const LOOK: Duration = Duration::from_millis(200);
 
 pub(super) async fn run(context: &Context, arguments: Events) -> Result<Exit, Failure> {
-    let mut interrupt = Interrupt::listen()?;
+    // A list that ends can be cut off by an ordinary Ctrl-C.
+    let mut interrupt = if arguments.follow { Some(Interrupt::listen()?) } else { None };
     let console = wire::visit(context)?;
     let (mut after, mut left) = (arguments.after, arguments.limit.unwrap_or(usize::MAX));
     let mut all: Vec<(u64, Event)> = Vec::new();
@@ -44,7 +45,7 @@ pub(super) async fn run(context: &Context, arguments: Events) -> Result<Exit, Fa
         if is_end && (!arguments.follow || left == 0) || context.screen.is_closed() {
             break;
         }
-        if is_end {
+        if let Some(interrupt) = interrupt.as_mut().filter(|_| is_end) {
             tokio::select! {
                 _ = looks.tick() => {}
                 () = interrupt.wait() => return Ok(Exit::Interrupted),

@@ -26,7 +26,6 @@ use crate::{
 const LOOK: Duration = Duration::from_millis(100);
 
 pub(super) async fn run(context: &Context, arguments: Logs) -> Result<Exit, Failure> {
-    let mut interrupt = Interrupt::listen()?;
     let console = wire::visit(context)?;
     let found = which::find(context, &console, &arguments.which).await?;
     let view = which::view(context, &console, found.clone()).await?;
@@ -40,6 +39,8 @@ pub(super) async fn run(context: &Context, arguments: Logs) -> Result<Exit, Fail
         printer.end();
         return Ok(Exit::Ok);
     }
+    // Not before: what is there already can be cut off by an ordinary Ctrl-C.
+    let mut interrupt = Interrupt::listen()?;
     let mut looks = interval(LOOK);
     loop {
         let view = which::view(context, &console, found.clone()).await?;

@@ -45,12 +45,14 @@ pub(super) async fn run(context: &Context, arguments: ShowRun) -> Result<Exit, F
 }
 
 fn run_reply(context: &Context, view: &RunView) -> Reply {
-    let text = vec![
-        Block::Fields(run_fields(context, &view.run)),
-        Block::Line(String::new()),
-        Block::Table(result::items(context, &view.executions)),
-    ];
-    Reply::one(view.run.id.to_string(), data_of(view), text)
+    let text = || {
+        vec![
+            Block::Fields(run_fields(context, &view.run)),
+            Block::Line(String::new()),
+            Block::Table(result::items(context, &view.executions)),
+        ]
+    };
+    result::either(context, view.run.id.to_string(), view, text)
 }
 
 fn run_fields(context: &Context, run: &Run) -> Vec<(&'static str, Cell)> {

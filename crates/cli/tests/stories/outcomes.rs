@@ -338,6 +338,24 @@ fn data_is_alone_on_stdout_and_ids_can_be_piped() {
 }
 
 #[test]
+fn events_are_followed_from_a_position_on() {
+    let place = Place::fleet(SMALL);
+    place.output("run first");
+    assert_snapshot!(place.muster("events -f --after 4 --limit 3"), @r#"
+    $ muster events -f --after 4 --limit 3
+    5 <time> run.created run_<id>
+    6 <time> run.started run_<id> items 1
+    7 <time> attempt.granted run_<id>.0 first, started, attempt 1
+    "#);
+    let output = place.output("events -f --after 4 --limit 2 --json");
+    let positions: Vec<_> = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["position"].clone())
+        .collect();
+    assert_eq!(positions, [5, 6]);
+}
+
+#[test]
 fn the_fleet_of_init_runs() {
     let place = Place::with(&[]);
     place.output("init");
