@@ -40,8 +40,7 @@ impl World {
     /// # Panics
     /// Where the folder cannot be used.
     pub fn open(folder: &Path) -> World {
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
         let guard = runtime.enter();
         let clock = Arc::new(SystemClock);
         let store = Store::open(&folder.join("store.sqlite"), Mode::Own).expect("the store opens");

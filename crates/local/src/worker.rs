@@ -51,6 +51,7 @@ pub use limits::enforcement;
 pub use stop::StopOrder;
 
 use capture::Scratch;
+use launch::Starter;
 pub(crate) use launch::remember_open_files;
 pub(crate) use publish::chain;
 use strays::{Children, Tag};
@@ -76,6 +77,7 @@ pub struct Worker {
     work: PathBuf,
     workspaces: RefCell<Workspaces>,
     children: RefCell<Children>,
+    starter: Starter,
     /// Attempts that this process carries out now.
     in_hand: RefCell<HashSet<Tag>>,
     ports: Ports,
@@ -112,6 +114,7 @@ impl Worker {
             work: workspaces.path().to_owned(),
             workspaces: RefCell::new(workspaces),
             children: RefCell::new(Children::new()?),
+            starter: Starter::new()?,
             in_hand: RefCell::new(HashSet::new()),
             ports,
             boot: process::boot_id()?,

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    ops::Range,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -16,6 +17,7 @@ use crate::shell::{self, build, command, print, root, say};
 /// Counted runs of each; one more is run first and not counted.
 const RUNS: usize = 5;
 const AT_ONCE: usize = 16;
+const UNITS_A_FILE: usize = 500;
 
 #[derive(Clone, Copy)]
 enum Workload {
@@ -100,7 +102,11 @@ impl Bench {
         let marks = world.path().join("marks");
         fs::create_dir_all(&fleet)?;
         fs::create_dir_all(&marks)?;
-        fs::write(fleet.join("fleet.yaml"), self.manifest(workload, n, &marks))?;
+        fs::write(fleet.join("tiers.yaml"), format!("kind: tier\nname: bench\ncapacity: {AT_ONCE}\n"))?;
+        for first in (0..n).step_by(UNITS_A_FILE) {
+            let units = first..n.min(first + UNITS_A_FILE);
+            fs::write(fleet.join(format!("units-{first}.yaml")), self.manifest(workload, units, &marks))?;
+        }
         let mut muster = Command::new(&self.muster);
         muster.args(["run", "--all", "--quiet", "--fleet"]).arg(&fleet).stderr(Stdio::inherit());
         let (cost, status) = measure::run(muster, Some(&fleet.join(".muster")))?;
@@ -110,10 +116,10 @@ impl Bench {
         Ok(cost)
     }
 
-    fn manifest(&self, workload: Workload, n: usize, marks: &Path) -> String {
-        let mut text = format!("kind: tier\nname: bench\ncapacity: {AT_ONCE}\n");
+    fn manifest(&self, workload: Workload, units: Range<usize>, marks: &Path) -> String {
+        let mut text = String::new();
         let unit = self.unit.display();
-        for number in 0..n {
+        for number in units {
             let run = match workload {
                 Workload::NoOp => format!("[{unit}, \"true\"]"),
                 Workload::Flaky => {

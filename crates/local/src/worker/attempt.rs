@@ -112,7 +112,7 @@ impl Worker {
         let (masks, started) = match secrets {
             Ok(secrets) => {
                 let masks = Masks::new(secrets.iter().map(|(name, secret)| (name.as_str(), secret))).map(Arc::new);
-                let started = self.start(order, stop, &secrets, masks.clone(), &file.key, tag, &mut workspace);
+                let started = self.start(order, stop, &secrets, masks.clone(), &file.key, tag, &mut workspace).await;
                 (masks, started)
             }
             Err(message) => (None, Err(NotStarted::Because(message))),
@@ -156,7 +156,7 @@ impl Worker {
         clippy::too_many_arguments,
         reason = "each is another part of the attempt; a struct of them would live for this call only"
     )]
-    fn start(
+    async fn start(
         &self,
         order: &Order,
         stop: &StopOrder,
@@ -188,7 +188,10 @@ impl Worker {
         let program = program::find(&assignment.run, &workspace.cwd(), path).map_err(NotStarted::Because)?;
         let resources = &assignment.resources;
         let launch = Launch { program: &program, run: &assignment.run, environment: &environment, resources, boot: &self.boot };
-        let launched = launch::launch(&launch, workspace).map_err(|error| {
+        self.children.borrow_mut().begin_start();
+        let launched = launch::launch(&launch, &self.starter, workspace).await;
+        self.children.borrow_mut().end_start();
+        let launched = launched.map_err(|error| {
             if launch::is_lack_of_room(&error) {
                 return NotStarted::NoRoom;
             }

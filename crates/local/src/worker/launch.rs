@@ -5,8 +5,9 @@ use std::{
     io,
     os::{fd::OwnedFd, unix::process::CommandExt},
     path::Path,
-    process::{Command, Stdio},
-    sync::OnceLock,
+    process::{Child, Command, Stdio},
+    sync::{OnceLock, mpsc},
+    thread,
 };
 
 use model::{ProcessIdentity, ResourceLimits};
@@ -14,6 +15,7 @@ use rustix::{
     io::{Errno, FdFlags, fcntl_setfd},
     process::{Pid, PidfdFlags, Resource, Rlimit, pidfd_open, prlimit},
 };
+use tokio::sync::oneshot;
 
 use super::{limits, process::Process, workspace::Workspace};
 
@@ -46,11 +48,49 @@ pub(crate) struct Launched {
     pub(crate) problems: Vec<String>,
 }
 
+/// Starts programs, all on one thread of its own: until a program has replaced the copy of this process, its starter waits, and the worker has
+/// better to do. One thread, because a fence can be inherited for the time of a start: two at once would give each other's away.
+pub(crate) struct Starter {
+    jobs: mpsc::Sender<Job>,
+}
+
+struct Job {
+    command: Command,
+    fence: OwnedFd,
+    reply: oneshot::Sender<io::Result<Child>>,
+}
+
+impl Starter {
+    pub(crate) fn new() -> io::Result<Starter> {
+        let (jobs, queue) = mpsc::channel::<Job>();
+        let serve = move || {
+            for Job { command, fence, reply } in queue {
+                // Nobody waits for the answer: the worker is gone, and whoever follows finds the program by its fence.
+                let _ = reply.send(start(command, fence));
+            }
+        };
+        thread::Builder::new().name("starter".to_owned()).spawn(serve)?;
+        Ok(Starter { jobs })
+    }
+
+    async fn start(&self, command: Command, fence: OwnedFd) -> io::Result<Child> {
+        let gone = || io::Error::other("the thread that starts programs is gone");
+        let (reply, answer) = oneshot::channel();
+        self.jobs.send(Job { command, fence, reply }).map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
+    }
+}
+
+/// Another program must never inherit this fence: it is closed whether or not anything was started.
+fn start(mut command: Command, fence: OwnedFd) -> io::Result<Child> {
+    fcntl_setfd(&fence, FdFlags::empty())?;
+    command.spawn()
+}
+
 /// Starts the program in its own process group, with nothing of ours but the fence.
 ///
 /// The standard library takes the fast way here (one `posix_spawn`, no copy of this process), which needs an absolute path.
-/// All programs must be started from one thread: the fence can be inherited for the time of the call.
-pub(crate) fn launch(launch: &Launch<'_>, workspace: &mut Workspace) -> io::Result<Launched> {
+pub(crate) async fn launch(launch: &Launch<'_>, starter: &Starter, workspace: &mut Workspace) -> io::Result<Launched> {
     let mut command = Command::new(launch.program);
     command
         .arg0(&launch.run[0])
@@ -62,19 +102,14 @@ pub(crate) fn launch(launch: &Launch<'_>, workspace: &mut Workspace) -> io::Resu
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    fcntl_setfd(workspace.fence(), FdFlags::empty())?;
-    let started = command.spawn();
-    // Another program must never inherit this fence: it is closed whether or not anything was started.
-    let handed = workspace.hand_over_fence();
-    let mut child = started?;
+    let mut child = starter.start(command, workspace.hand_over_fence()?).await?;
     let number = Pid::from_child(&child);
     let exit = pidfd_open(number, PidfdFlags::empty())?;
     if let Some(bound) = OPEN_FILES.get() {
         // A program that ended already needs no bound.
         let _ = prlimit(Some(number), Resource::Nofile, *bound);
     }
-    let problems = handed.err().map(|error| format!("the fence cannot be watched: {error}"));
-    let problems = problems.into_iter().chain(limits::apply(number, launch.resources)).collect();
+    let problems = limits::apply(number, launch.resources);
     let pid = number.as_raw_nonzero().get();
     let start_ticks = Process::read(pid).map_or(0, |process| process.start_ticks);
     let identity = ProcessIdentity { boot: launch.boot.to_owned(), pid, start_ticks };

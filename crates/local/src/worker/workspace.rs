@@ -307,15 +307,10 @@ impl Workspace {
         self.path.join("tmp")
     }
 
-    /// The descriptor that holds the lock.
-    pub(crate) fn fence(&self) -> &OwnedFd {
-        &self.fence
-    }
-
-    /// Lets go of this process's share of the lock. From now on only the program and its descendants hold it.
-    pub(crate) fn hand_over_fence(&mut self) -> io::Result<()> {
-        self.fence = open_folder(&self.fence, c".")?;
-        Ok(())
+    /// Gives the lock away, to be closed once a program has inherited it: then only the program and its descendants hold it.
+    pub(crate) fn hand_over_fence(&mut self) -> io::Result<OwnedFd> {
+        let watched = open_folder(&self.fence, c".")?;
+        Ok(std::mem::replace(&mut self.fence, watched))
     }
 
     /// Whether something still holds the lock after [`Workspace::hand_over_fence`].

@@ -252,8 +252,8 @@ pub async fn keeps_scopes_apart(runs: &dyn Runs) {
     assert!(runs.events(&theirs, 0, 10).await.unwrap().is_empty());
     assert!(runs.find(&theirs, "run_", 10).await.unwrap().is_empty());
     assert_eq!(runs.remembered(&theirs, "k").await.unwrap(), None);
-    let unit = "a".parse().unwrap();
-    assert_eq!(runs.last_accepted(&theirs, &[(unit.clone(), series)], run_id(9)).await.unwrap(), [None]);
+    let unit: model::UnitName = "a".parse().unwrap();
+    assert_eq!(runs.last_accepted(&theirs, &[(unit, series)], run_id(9)).await.unwrap(), [None]);
     assert_conflict(&runs.write(&theirs, vec![Change::UpdateRun(Box::new(run(&theirs, 1, RunState::Failed)), 1)]).await);
     runs.write(&theirs, vec![Change::FreeSlot(permit("a"), 0, id)]).await.unwrap();
     assert_eq!(runs.holders(&ours, &permit("a")).await.unwrap().len(), 1);
