@@ -117,12 +117,12 @@ fn a_changed_location_is_seen_by_the_next_attempt() {
 fn a_folder_whose_fence_is_held_is_not_given_out() {
     let mut world = World::new();
     let mut space = world.claim("x-1");
-    let held_by_a_stray = space.fence().try_clone().unwrap();
+    let held_by_a_stray = space.fence.try_clone().unwrap();
     space.hand_over_fence().unwrap();
     assert!(space.is_fenced());
     assert_eq!(world.workspaces.release(space, true).unwrap(), None);
     let next = world.claim("x-2");
-    assert_ne!(fstat(next.fence()).unwrap().st_ino, fstat(&held_by_a_stray).unwrap().st_ino);
+    assert_ne!(fstat(&next.fence).unwrap().st_ino, fstat(&held_by_a_stray).unwrap().st_ino);
     drop(held_by_a_stray);
 }
 
