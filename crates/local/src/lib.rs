@@ -6,6 +6,7 @@
 pub mod engine;
 pub mod home;
 pub mod objects;
+mod outcomes;
 pub mod secrets;
 pub mod shim;
 pub mod store;

@@ -10,7 +10,6 @@ mod attempt;
 mod capture;
 mod cgroup;
 mod charge;
-mod claim;
 mod environment;
 mod glob;
 mod launch;
@@ -31,7 +30,7 @@ mod workspace;
 use std::{
     cell::RefCell,
     collections::{BTreeMap, HashMap, HashSet},
-    fs, io,
+    io,
     path::PathBuf,
     rc::Rc,
     sync::Arc,
@@ -50,6 +49,7 @@ pub use environment::ALWAYS as PASSED_VARIABLES;
 pub use limits::enforcement;
 pub use stop::StopOrder;
 
+use crate::outcomes::{Outcomes, Standing};
 use capture::Scratch;
 use launch::Starter;
 pub(crate) use launch::remember_open_files;
@@ -76,6 +76,7 @@ pub struct Worker {
     objects_folder: PathBuf,
     work: PathBuf,
     workspaces: RefCell<Workspaces>,
+    outcomes: RefCell<Outcomes>,
     children: RefCell<Children>,
     starter: Starter,
     /// Attempts that this process carries out now.
@@ -113,6 +114,7 @@ impl Worker {
             objects_folder: home.join("objects"),
             work: workspaces.path().to_owned(),
             workspaces: RefCell::new(workspaces),
+            outcomes: RefCell::new(Outcomes::new(home.join("objects"))),
             children: RefCell::new(Children::new()?),
             starter: Starter::new()?,
             in_hand: RefCell::new(HashSet::new()),
@@ -166,12 +168,11 @@ impl Worker {
     /// What can be seen of an attempt that this process does not carry out.
     pub fn remains(&self, scope: &Scope, execution: ExecutionId, attempt: u32) -> Remains {
         let key = ObjectKey::attempt(scope, execution, attempt);
-        let content = fs::read(self.file(&key.outcome())).ok();
-        if let Some(outcome) = content.and_then(|content| serde_json::from_slice(&content).ok()) {
-            return Remains::Outcome(Box::new(outcome));
-        }
-        if !claim::is_claimed(&self.objects_folder, &key) {
-            return Remains::Nothing;
+        match self.outcomes.borrow_mut().find(&key) {
+            Ok((Standing::Unknown, _)) => return Remains::Nothing,
+            Ok((Standing::Ended, Some(outcome))) => return Remains::Outcome(Box::new(outcome)),
+            Ok((Standing::Claimed | Standing::Ended, _)) => {}
+            Err(error) => warn!(%execution, attempt, %error, "could not look up what became of an attempt"),
         }
         let name = attempt::tag(execution, attempt);
         let workspaces = self.workspaces.borrow();

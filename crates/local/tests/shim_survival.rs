@@ -137,7 +137,7 @@ async fn an_innocent_process_with_a_recorded_number_is_left_alone() {
     fs::create_dir_all(home.join("work").join(&name)).unwrap();
     let run = home.join("objects/local/local/default/runs").join(lost.execution.run.to_string());
     fs::create_dir_all(&run).unwrap();
-    fs::write(run.join("1-1.claim"), "").unwrap();
+    fs::write(run.join("outcomes.jsonl"), "{\"event\":\"claimed\",\"attempt\":\"1-1\"}\n").unwrap();
     let mut innocent = Command::new("sleep").arg("600").spawn().unwrap();
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     let record = format!("{name} {} {} 12345\n", boot.trim(), innocent.id());

@@ -149,6 +149,6 @@ async fn secret_values_never_reach_the_outcome() {
     let mut assignment = world.assignment(&["./very-secret-name"]);
     assignment.secrets = BTreeMap::from([("NAME".to_owned(), "name".to_owned())]);
     world.run(&assignment).await;
-    let text = fs::read_to_string(world.objects(&assignment).with_extension("outcome.json")).unwrap();
+    let text = fs::read_to_string(world.objects(&assignment).with_file_name("outcomes.jsonl")).unwrap();
     assert!(text.contains("***") && !text.contains("very-secret-name"), "{text}");
 }

@@ -12,7 +12,6 @@ use super::{
     Worker,
     capture::{Capture, watch},
     cgroup,
-    claim::OutcomeFile,
     environment::{self, Additions},
     launch::{self, Launch, Launched},
     log::{Log, LogCap},
@@ -73,9 +72,10 @@ impl Worker {
             Ok(Claim::Taken) => return Carried::Known,
             Err(error) => return Carried::Unavailable(error),
         };
-        let file = match OutcomeFile::claim(&self.objects_folder, &key) {
-            Ok(Some(file)) => file,
-            Ok(None) => {
+        let claimed = self.outcomes.borrow_mut().claim(&key);
+        match claimed {
+            Ok(true) => {}
+            Ok(false) => {
                 self.give_back(workspace, true);
                 return Carried::Known;
             }
@@ -83,9 +83,9 @@ impl Worker {
                 self.give_back(workspace, true);
                 return Carried::Unavailable(error);
             }
-        };
+        }
         self.in_hand.borrow_mut().insert(Rc::clone(&tag));
-        let carried = self.carry_out_claimed(order, stop, tell, &tag, workspace, file).await;
+        let carried = self.carry_out_claimed(order, stop, tell, &key, &tag, workspace).await;
         self.in_hand.borrow_mut().remove(&tag);
         if let Carried::Ended(outcome) = &carried {
             tell(Observation::Ended(outcome.clone()));
@@ -98,9 +98,9 @@ impl Worker {
         order: &Order,
         stop: &StopOrder,
         tell: &dyn Fn(Observation),
+        key: &ObjectKey,
         tag: &Tag,
         mut workspace: Workspace,
-        file: OutcomeFile,
     ) -> Carried {
         let assignment = &order.assignment;
         // A store of secrets that does not answer must not outlast an order to stop.
@@ -112,7 +112,7 @@ impl Worker {
         let (masks, started) = match secrets {
             Ok(secrets) => {
                 let masks = Masks::new(secrets.iter().map(|(name, secret)| (name.as_str(), secret))).map(Arc::new);
-                let started = self.start(order, stop, &secrets, masks.clone(), &file.key, tag, &mut workspace).await;
+                let started = self.start(order, stop, &secrets, masks.clone(), key, tag, &mut workspace).await;
                 (masks, started)
             }
             Err(message) => (None, Err(NotStarted::Because(message))),
@@ -120,12 +120,12 @@ impl Worker {
         let (outcome, untouched) = match started {
             Ok(running) => {
                 tell(Observation::Running { process: running.identity.clone(), started_at: running.started_at });
-                self.attend(running, order, stop, tell, &file.key, masks.clone(), &workspace).await
+                self.attend(running, order, stop, tell, key, masks.clone(), &workspace).await
             }
             Err(NotStarted::Because(message)) => (self.never_ran(assignment, stop, message), true),
             Err(NotStarted::NoRoom) => {
                 // Nothing ran: the same attempt may be started again.
-                if let Err(error) = file.take_back() {
+                if let Err(error) = self.outcomes.borrow_mut().release(key) {
                     warn!(attempt = %tag, %error, "could not take a claim back");
                 }
                 self.give_back(workspace, false);
@@ -133,7 +133,7 @@ impl Worker {
             }
         };
         let mut outcome = masked(outcome, masks.as_deref());
-        if let Err(error) = file.conclude(&outcome) {
+        if let Err(error) = self.outcomes.borrow_mut().conclude(key, &outcome) {
             warn!(execution = %assignment.execution, attempt = assignment.attempt, %error, "could not write an outcome");
             outcome.problems.push(format!("the outcome could not be written: {error}"));
         }
