@@ -100,7 +100,7 @@ pub(crate) enum Command {
   muster version
   muster version --json")]
     Version,
-    /// The helper process that owns the running units; started by the commands that need it
+    /// The process that owns the running units; started by the commands that need it
     #[command(hide = true)]
     Shim,
 }

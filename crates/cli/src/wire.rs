@@ -58,7 +58,7 @@ pub(crate) async fn own(context: &Context) -> Result<Console, Failure> {
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect();
     let connected = shim::Client::connect(home.root(), command, environment).await;
     let (client, reports) = connected.map_err(|error| {
-        let message = format!("could not reach the helper that owns the units: {}", chain(&error));
+        let message = format!("could not reach the shim, which owns the units: {}", chain(&error));
         Failure::new(Kind::Unavailable, "E-H04", message)
     })?;
     let launcher: Arc<dyn Launcher> = Arc::new(client);
@@ -97,27 +97,33 @@ fn take(context: &Context) -> Result<(Home, Store, FolderObjects), Failure> {
 
 /// Looks at the home beside whoever owns it. Where there is none yet, everything is empty.
 pub(crate) fn visit(context: &Context) -> Result<Console, Failure> {
+    match standing(context)? {
+        Some((home, store)) => Ok(beside(store, Arc::new(open_objects(&home.objects())?))),
+        None => Ok(nobody()),
+    }
+}
+
+/// The home and its store as another process sees them; `None` where nothing was ever kept there. Everything else that hinders is an
+/// error: a store that cannot be read is not an empty one.
+fn standing(context: &Context) -> Result<Option<(Home, Store)>, Failure> {
     let home = match Home::visit(&context.home) {
         Ok(home) => home,
-        Err(HomeError::Missing { .. }) => return Ok(nobody()),
+        Err(HomeError::Missing { .. }) => return Ok(None),
         Err(error @ (HomeError::HeldBy { .. } | HomeError::Folder { .. })) => return Err(home_failure(context, &error)),
     };
     match Store::open(&home.store(), Mode::Visit) {
-        Ok(store) => Ok(beside(store, Arc::new(open_objects(&home.objects())?))),
-        Err(OpenError::Missing { .. }) => Ok(nobody()),
+        Ok(store) => Ok(Some((home, store))),
+        // Version 0 is a file that its first owner has not filled yet.
+        Err(OpenError::Missing { .. } | OpenError::Older { found: 0, .. }) => Ok(None),
         Err(error) => Err(store_failure(&error)),
     }
 }
 
 /// As [`visit`], and the fleet's definitions are the current ones: what applying it would make.
 pub(crate) fn preview(context: &Context, fleet: Fleet) -> Result<Console, Failure> {
-    let home = match Home::visit(&context.home) {
-        Ok(home) => Store::open(&home.store(), Mode::Visit).ok(),
-        Err(_) => None,
-    };
     let nowhere = Arc::new(Nowhere);
-    let (below, runs): (Arc<dyn Registry>, Arc<dyn Runs>) = match home {
-        Some(store) => (Arc::new(store.clone()), Arc::new(store)),
+    let (below, runs): (Arc<dyn Registry>, Arc<dyn Runs>) = match standing(context)? {
+        Some((_, store)) => (Arc::new(store.clone()), Arc::new(store)),
         None => (nowhere.clone(), nowhere.clone()),
     };
     let registry = Arc::new(Preview::new(fleet, below, context.now()));
@@ -178,7 +184,7 @@ pub(crate) fn holder(context: &Context) -> Result<Option<String>, Failure> {
     Ok(holder.map(|holder| format!("process {} (`{}`)", holder.pid, holder.command)))
 }
 
-/// Serves as the helper that owns the running units.
+/// Serves as the shim, which owns the running units.
 pub(crate) fn serve_as_shim(context: &Context) -> Result<Exit, Failure> {
     let failed = |message: String| Failure::new(Kind::Unavailable, "E-H04", message);
     let home = Home::visit(&context.home).map_err(|error| home_failure(context, &error))?;

@@ -14,7 +14,7 @@ use crate::{
     exit::Exit,
     failure::Failure,
     interrupt::Interrupt,
-    output::{Data, Reply, data_of},
+    output::{Reply, data_of},
     table::{Table, column},
     times::{absolute, clock},
     wire,
@@ -38,7 +38,7 @@ pub(super) async fn run(context: &Context, arguments: Events) -> Result<Exit, Fa
         left -= page.len();
         let is_end = page.len() < PAGE || left == 0;
         if arguments.follow {
-            write(context, &page, true);
+            write_each(context, &page);
         } else {
             all.extend(page);
         }
@@ -53,20 +53,12 @@ pub(super) async fn run(context: &Context, arguments: Events) -> Result<Exit, Fa
         }
     }
     if !arguments.follow {
-        write(context, &all, false);
+        write(context, &all);
     }
     Ok(Exit::Ok)
 }
 
-fn write(context: &Context, events: &[(u64, Event)], follows: bool) {
-    let mut reply = Reply {
-        ids: events.iter().map(|(_, event)| event.id.to_string()).collect(),
-        data: Data::List(events.iter().map(data).collect()),
-        text: Vec::new(),
-    };
-    if follows {
-        return write_each(context, events, &mut reply);
-    }
+fn write(context: &Context, events: &[(u64, Event)]) {
     let mut table = Table::new(&[
         column("position").right(),
         column("time"),
@@ -87,16 +79,16 @@ fn write(context: &Context, events: &[(u64, Event)], follows: bool) {
             words(event).into(),
         ]);
     }
-    reply.text.push(crate::output::Block::Table(table));
-    context.screen.reply(&reply);
+    let ids = events.iter().map(|(_, event)| event.id.to_string()).collect();
+    context.screen.reply(&Reply::list(ids, events.iter().map(data).collect(), table));
 }
 
 /// One by one, as they come: a list that never ends has no width and no closing bracket.
-fn write_each(context: &Context, events: &[(u64, Event)], reply: &mut Reply) {
+fn write_each(context: &Context, events: &[(u64, Event)]) {
     let zone = context.screen.zone();
-    for (position, event) in events {
+    for at @ (position, event) in events {
         if context.screen.format().is_data() {
-            context.screen.data(format!("{}\n", data(&(*position, event.clone()))).as_bytes());
+            context.screen.data(format!("{}\n", data(at)).as_bytes());
         } else if context.screen.is_quiet() {
             context.screen.data(format!("{}\n", event.id).as_bytes());
         } else {
@@ -105,7 +97,6 @@ fn write_each(context: &Context, events: &[(u64, Event)], reply: &mut Reply) {
             context.screen.data(format!("{}\n", line.trim_end()).as_bytes());
         }
     }
-    reply.ids.clear();
 }
 
 fn data((position, event): &(u64, Event)) -> Value {

@@ -22,9 +22,6 @@ use crate::{
     wire::{self, Console},
 };
 
-/// Up to so many definitions a request is checked before anything is taken up or written.
-const CHECKED_FIRST: usize = 1_000;
-
 /// The most unfinished runs whose standing is told.
 const MOST_TOLD: usize = 100;
 
@@ -34,9 +31,8 @@ pub(super) async fn run(context: &Context, arguments: Run) -> Result<Exit, Failu
     let Some(follow) = follow else {
         return dry_run::run(context, fleet, &request).await;
     };
-    if fleet.definitions.len() <= CHECKED_FIRST {
-        wire::preview(context, fleet.clone())?.app.plan(&context.scope, &request).await?;
-    }
+    // A request that cannot be carried out takes nothing up and writes nothing.
+    wire::preview(context, fleet.clone())?.app.plan(&context.scope, &request).await?;
     let mut interrupt = Interrupt::listen()?;
     let console = wire::own(context).await?;
     let changed = console.app.apply(&context.scope, &fleet).await?;

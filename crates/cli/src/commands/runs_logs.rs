@@ -32,8 +32,8 @@ pub(super) async fn run(context: &Context, arguments: Logs) -> Result<Exit, Fail
     let printer = Printer::new(context, &arguments, &view.executions);
     let mut tails: Vec<Tail> =
         view.executions.iter().map(|execution| Tail::new(execution, &arguments)).collect::<Result<_, _>>()?;
-    for (tail, execution) in tails.iter_mut().zip(&view.executions) {
-        tail.begin(&console.app, execution, &printer, arguments.tail).await?;
+    for tail in &mut tails {
+        tail.begin(&console.app, &printer, arguments.tail).await?;
     }
     if !arguments.follow {
         printer.end();
@@ -99,7 +99,7 @@ impl Tail {
     }
 
     /// What is there already; of it the last lines only, where so many are asked for.
-    async fn begin(&mut self, app: &App, _: &Execution, printer: &Printer<'_>, last: Option<usize>) -> Result<(), Failure> {
+    async fn begin(&mut self, app: &App, printer: &Printer<'_>, last: Option<usize>) -> Result<(), Failure> {
         let Some(last) = last else { return self.drain(app, printer).await };
         let Some(reader) = &mut self.reader else { return Ok(()) };
         let mut kept = Newest::new(last);

@@ -1,5 +1,7 @@
 //! Dry runs, and requests that cannot be carried out.
 
+use std::fs;
+
 use insta::assert_snapshot;
 
 use crate::harness::{Place, SMALL};
@@ -104,4 +106,44 @@ fn a_wrong_request_is_told_whole_and_starts_nothing() {
     exit 2
     "#);
     assert!(!place.path("fleet/.muster").exists());
+}
+
+#[test]
+fn a_wrong_request_to_a_large_fleet_writes_nothing() {
+    let fleet: String = (0..1_200).map(|number| format!("name: unit-{number}\nrun: [\"true\"]\n---\n")).collect();
+    let place = Place::fleet(&fleet);
+    assert_snapshot!(place.muster("run unit-1 --tier huge"), @r#"
+    $ muster run unit-1 --tier huge
+    ! error: there is no tier `huge` [E-R05]
+    exit 2
+    "#);
+    assert!(!place.path("fleet/.muster").exists());
+}
+
+#[test]
+fn a_store_that_cannot_be_read_is_not_taken_for_an_empty_one() {
+    let place = Place::fleet("name: one\nrun: [echo, hi]\n");
+    place.muster("run one");
+    let store = place.path("fleet/.muster/store.sqlite");
+    fs::write(&store, "this was a database once, and is none any more".repeat(100)).unwrap();
+    for suffix in ["-wal", "-shm"] {
+        drop(fs::remove_file(place.path(&format!("fleet/.muster/store.sqlite{suffix}"))));
+    }
+    assert_snapshot!(place.muster("run one --dry-run"), @r#"
+    $ muster run one --dry-run
+    ! error: could not read store <dir>/fleet/.muster/store.sqlite: it is damaged or not a database: file is not a database: Error code 26: file is not a database [E-S05]
+    exit 7
+    "#);
+    assert_snapshot!(place.muster("units list"), @r#"
+    $ muster units list
+    ! error: could not read store <dir>/fleet/.muster/store.sqlite: it is damaged or not a database: file is not a database: Error code 26: file is not a database [E-S05]
+    exit 7
+    "#);
+    // As a process leaves it that was killed at the very first moment.
+    fs::write(&store, "").unwrap();
+    assert_snapshot!(place.muster("units list"), @r#"
+    $ muster units list
+    UNIT  TIER     STATE    REVISION  TAGS  DESCRIPTION
+    one   default  enabled         1
+    "#);
 }
