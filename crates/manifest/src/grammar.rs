@@ -69,7 +69,7 @@ pub(crate) struct Job {
     /// Shared limits of which each execution holds one slot.
     #[schemars(extend("uniqueItems" = true))]
     limits: Option<Vec<Name>>,
-    /// When a failed attempt is tried again. Without it, never.
+    /// When a failed attempt is tried again. Without it, only `lost`, `capacity`, `throttled` and `interrupted` ones are, for free.
     retry: Option<Retry>,
     /// How long it may take: one span for the running program, or one for each part.
     timeout: Option<TimeoutForm>,
@@ -92,7 +92,7 @@ pub(crate) struct Tier {
     name: Name,
     /// One sentence for people.
     description: Option<Text>,
-    /// What carries an execution out.
+    /// What carries an execution out. A home on one machine launches processes only.
     #[schemars(extend("default" = "process"))]
     launch: Option<Launch>,
     /// Processor cores of one execution, such as 0.5. Without it, no bound.
@@ -168,10 +168,12 @@ pub(crate) struct Concurrency {
 }
 
 /// When a failed attempt is tried again.
+///
+/// `capacity`, `throttled`, `interrupted` and, unless `on` leaves it out, `lost` are tried again for free, 20 times at most.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct Retry {
-    /// Attempts in all that the unit's own failures may use. Lost or throttled compute costs none.
+    /// Attempts in all that the unit's own failures may use. Free retries cost none.
     #[schemars(range(min = 1, max = 100), extend("default" = 1))]
     attempts: Option<u32>,
     /// The shortest and the longest pause before an attempt.
@@ -180,7 +182,7 @@ pub(crate) struct Retry {
     /// What each further pause is multiplied by.
     #[schemars(range(min = 1, max = 100), extend("default" = 2))]
     factor: Option<u32>,
-    /// Exit codes and reasons that deserve another attempt. Without it, every failure does. Exit code 75 always asks for one.
+    /// Exit codes and reasons that deserve another attempt. Without it, all do but `quality`. Exit code 75 always asks for one.
     #[schemars(length(min = 1), extend("uniqueItems" = true))]
     on: Option<Vec<RetryOn>>,
 }
