@@ -27,6 +27,9 @@ mod stop;
 mod strays;
 mod workspace;
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     cell::RefCell,
     collections::{BTreeMap, HashMap, HashSet},

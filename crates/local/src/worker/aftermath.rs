@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeMap, io, rc::Rc, time::Duration};
 
-use model::{Assignment, ByteSize, Ended, MemoryEvidence, Span, StopCause, Stray, Usage};
+use model::{Assignment, ByteSize, Ended, MemoryEvidence, Outcome, ProcessIdentity, Span, StopCause, Stray, Timestamp, Usage};
 use rustix::{
     io::Errno,
-    process::{Signal, kill_process_group},
+    process::{Pid, Signal, kill_process_group},
 };
 use tokio::time::Instant;
 
@@ -15,7 +15,7 @@ use super::{
     memory,
     process::Process,
     running::{Running, Stopping},
-    strays,
+    strays::{self, Tag},
     workspace::Workspace,
 };
 
@@ -27,6 +27,16 @@ pub(super) struct Gone {
     pub(super) strays: Vec<Stray>,
     /// Nothing of it can be alive.
     pub(super) nothing_left: bool,
+}
+
+/// A program that was started and cannot be followed.
+pub(super) struct Unwatched {
+    pub(super) tag: Tag,
+    pub(super) identity: ProcessIdentity,
+    pub(super) group: Pid,
+    pub(super) started_at: Timestamp,
+    pub(super) cgroup: Option<Group>,
+    pub(super) problems: Vec<String>,
 }
 
 /// After such a time, a look at all processes costs little beside the run itself.
@@ -59,6 +69,37 @@ impl Worker {
         Gone { ended, usage, stopped: stopped.map(|stopping| stopping.cause), strays, nothing_left }
     }
 
+    /// Ends a program that cannot be followed, with all its family. What it did meanwhile nobody saw: `bare` says no more than that.
+    pub(super) async fn end_unwatched(&self, unwatched: Unwatched, bare: Outcome) -> Outcome {
+        let Unwatched { tag, identity, group, started_at, cgroup, mut problems } = unwatched;
+        let give_up = Instant::now() + UNKILLABLE;
+        let mut pause = Duration::from_millis(1);
+        let (mut reaped, mut is_main_gone) = (None, false);
+        loop {
+            cgroup.iter().for_each(|cgroup| drop(cgroup.kill()));
+            if !is_main_gone {
+                // Its number stays its own until it is reaped.
+                let _ = kill_process_group(group, Signal::KILL);
+                reaped = wait4::try_wait4_pid(identity.pid.cast_unsigned()).transpose().and_then(Result::ok);
+                is_main_gone = reaped.is_some();
+            }
+            let family = self.family(&identity, &tag).unwrap_or_default();
+            family.iter().for_each(|process| drop(process.signal(Signal::KILL)));
+            if is_main_gone && family.is_empty() {
+                break;
+            }
+            if Instant::now() >= give_up {
+                problems.push("something of the program could not be ended; it may still run".to_owned());
+                break;
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(100));
+        }
+        self.children.borrow_mut().forget(identity.pid);
+        let usage = reaped.map(|reaped| usage(&reaped.rusage));
+        Outcome { process: Some(identity), started_at: Some(started_at), usage, problems, ..bare }
+    }
+
     /// Whether, as far as cheap signs tell, nothing of the attempt is alive: its group is empty, its fence is free, nobody holds its pipes.
     fn looks_gone(&self, running: &mut Running, workspace: &Workspace) -> bool {
         let group = running.identity.pid;
@@ -85,7 +126,7 @@ impl Worker {
             if self.looks_gone(running, workspace) {
                 return (Vec::new(), true);
             }
-            let family = self.family(running);
+            let family = self.family(&running.identity, &running.tag);
             if family.as_ref().is_ok_and(Vec::is_empty) && running.capture.has_ended() && !workspace.is_fenced() {
                 return (Vec::new(), true);
             }
@@ -104,7 +145,7 @@ impl Worker {
         let give_up = Instant::now() + UNKILLABLE;
         let mut pause = Duration::from_millis(1);
         let nothing_left = loop {
-            let family = match self.family(running) {
+            let family = match self.family(&running.identity, &running.tag) {
                 Ok(family) => family,
                 Err(error) => {
                     running.problems.push(format!("processes left behind could not be looked for: {error}"));
@@ -150,11 +191,11 @@ impl Worker {
     }
 
     /// The living processes of the attempt, the program itself excluded.
-    pub(super) fn family(&self, running: &Running) -> io::Result<Vec<Process>> {
-        let main = running.identity.pid;
-        let ended = [(main, Rc::clone(&running.tag))];
+    pub(super) fn family(&self, program: &ProcessIdentity, tag: &Tag) -> io::Result<Vec<Process>> {
+        let main = program.pid;
+        let ended = [(main, Rc::clone(tag))];
         let found = self.children.borrow_mut().look(&self.work, &ended)?;
-        let own = |found: &strays::Found| found.process.pid != main && found.tag.as_ref() == Some(&running.tag);
+        let own = |found: &strays::Found| found.process.pid != main && found.tag.as_ref() == Some(tag);
         // An orphan without any tie is this attempt's where no other program could have started it.
         let alone = self.children.borrow().running() == 0 && self.in_hand.borrow().len() == 1;
         let family = found.into_iter().filter(|found| own(found) || (alone && found.tag.is_none()));

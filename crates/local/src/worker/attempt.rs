@@ -4,12 +4,13 @@ use std::{collections::BTreeMap, io, path::Path, rc::Rc, sync::Arc};
 
 use model::{Assignment, CURRENT_CONTRACT, Ended, ExecutionId, LogSummary, ObjectKey, Outcome};
 use ports::{Observation, Secret};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Pid;
 use tokio::time::Instant;
 use tracing::warn;
 
 use super::{
     Worker,
+    aftermath::Unwatched,
     capture::{Capture, watch},
     cgroup,
     environment::{self, Additions},
@@ -52,11 +53,14 @@ pub(crate) fn tag(execution: ExecutionId, attempt: u32) -> Tag {
     format!("{execution}-{attempt}").into()
 }
 
-/// Why no program runs.
-enum NotStarted {
-    /// In words for the unit's owner.
+/// Why there is no program to follow.
+enum NotRunning {
+    /// It was not started, in words for the unit's owner.
     Because(String),
+    /// It was not started, and may be started again.
     NoRoom,
+    /// It was started and cannot be followed: never a reason to start it again.
+    Unwatched(Box<Unwatched>),
 }
 
 impl Worker {
@@ -115,15 +119,19 @@ impl Worker {
                 let started = self.start(order, stop, &secrets, masks.clone(), key, tag, &mut workspace).await;
                 (masks, started)
             }
-            Err(message) => (None, Err(NotStarted::Because(message))),
+            Err(message) => (None, Err(NotRunning::Because(message))),
         };
         let (outcome, untouched) = match started {
             Ok(running) => {
                 tell(Observation::Running { process: running.identity.clone(), started_at: running.started_at });
                 self.attend(running, order, stop, tell, key, masks.clone(), &workspace).await
             }
-            Err(NotStarted::Because(message)) => (self.never_ran(assignment, stop, message), true),
-            Err(NotStarted::NoRoom) => {
+            Err(NotRunning::Because(message)) => (self.bare_outcome(assignment, stop, Ended::NotStarted { message }), true),
+            Err(NotRunning::Unwatched(unwatched)) => {
+                let bare = self.bare_outcome(assignment, stop, Ended::Unseen);
+                (self.end_unwatched(*unwatched, bare).await, false)
+            }
+            Err(NotRunning::NoRoom) => {
                 // Nothing ran: the same attempt may be started again.
                 if let Err(error) = self.outcomes.borrow_mut().release(key) {
                     warn!(attempt = %tag, %error, "could not take a claim back");
@@ -165,13 +173,13 @@ impl Worker {
         key: &ObjectKey,
         tag: &Tag,
         workspace: &mut Workspace,
-    ) -> Result<Running, NotStarted> {
+    ) -> Result<Running, NotRunning> {
         let assignment = &order.assignment;
         if let Some(fault) = workspace.fault.clone() {
-            return Err(NotStarted::Because(fault));
+            return Err(NotRunning::Because(fault));
         }
         if stop.cause().is_some() {
-            return Err(NotStarted::Because("it was stopped before it started".to_owned()));
+            return Err(NotRunning::Because("it was stopped before it started".to_owned()));
         }
         let now = self.ports.clock.now();
         let (out, tmp) = (workspace.out(), workspace.tmp());
@@ -182,10 +190,10 @@ impl Worker {
         };
         let environment = environment::compose(assignment, &order.passed, secrets, &additions);
         if let Some(fault) = environment::fault(&environment) {
-            return Err(NotStarted::Because(fault));
+            return Err(NotRunning::Because(fault));
         }
         let path = environment.get("PATH").map(String::as_str);
-        let program = program::find(&assignment.run, &workspace.cwd(), path).map_err(NotStarted::Because)?;
+        let program = program::find(&assignment.run, &workspace.cwd(), path).map_err(NotRunning::Because)?;
         let resources = &assignment.resources;
         let launch = Launch { program: &program, run: &assignment.run, environment: &environment, resources, boot: &self.boot };
         self.children.borrow_mut().begin_start();
@@ -193,15 +201,15 @@ impl Worker {
         self.children.borrow_mut().end_start();
         let launched = launched.map_err(|error| {
             if launch::is_lack_of_room(&error) {
-                return NotStarted::NoRoom;
+                return NotRunning::NoRoom;
             }
             let bytes = environment.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
-            NotStarted::Because(program::explain(&error, &program, &assignment.run, bytes))
+            NotRunning::Because(program::explain(&error, &program, &assignment.run, bytes))
         })?;
         self.take_charge(launched, assignment, masks, key, tag, workspace)
     }
 
-    /// From here on there is a process: whatever fails now must not lose it.
+    /// From here on there is a process: whatever fails now must not lose it, nor start it again.
     fn take_charge(
         &self,
         launched: Launched,
@@ -210,8 +218,9 @@ impl Worker {
         key: &ObjectKey,
         tag: &Tag,
         workspace: &Workspace,
-    ) -> Result<Running, NotStarted> {
-        let Launched { identity, exit, stdout, stderr, mut problems } = launched;
+    ) -> Result<Running, NotRunning> {
+        let Launched { identity, handles, mut problems } = launched;
+        let (started_at, since) = (self.ports.clock.now(), Instant::now());
         let group = Pid::from_raw(identity.pid).expect("a started process has a number");
         self.children.borrow_mut().add(identity.pid, identity.start_ticks, Rc::clone(tag));
         if let Err(error) = workspace.record(&identity) {
@@ -224,25 +233,19 @@ impl Worker {
         });
         let log = Log::new(self.file(&key.log()), LogCap::default());
         let clock = Arc::clone(&self.ports.clock);
-        let watched = Capture::new([stdout, stderr], log, masks, clock, Rc::clone(&self.scratch))
-            .and_then(|capture| Ok((capture, watch(exit)?)));
+        let watched = handles.and_then(|handles| {
+            let pipes = [handles.stdout, handles.stderr];
+            Ok((Capture::new(pipes, log, masks, clock, Rc::clone(&self.scratch))?, watch(handles.exit)?))
+        });
         match watched {
-            Ok((capture, exit)) => Ok(Running {
-                tag: Rc::clone(tag),
-                identity,
-                group,
-                started_at: self.ports.clock.now(),
-                since: Instant::now(),
-                exit,
-                capture,
-                cgroup,
-                problems,
-            }),
+            Ok((capture, exit)) => {
+                Ok(Running { tag: Rc::clone(tag), identity, group, started_at, since, exit, capture, cgroup, problems })
+            }
             Err(error) => {
-                let _ = kill_process_group(group, Signal::KILL);
-                self.children.borrow_mut().forget(identity.pid);
-                warn!(%error, "could not watch a program that was just started");
-                Err(NotStarted::NoRoom)
+                warn!(attempt = %tag, %error, "could not watch a program that was just started");
+                problems.insert(0, format!("the program was started, could not be watched and was killed: {error}"));
+                let tag = Rc::clone(tag);
+                Err(NotRunning::Unwatched(Box::new(Unwatched { tag, identity, group, started_at, cgroup, problems })))
             }
         }
     }
@@ -329,12 +332,13 @@ impl Worker {
         done.unwrap_or_else(|error| Publication::failed(format!("the output could not be judged: {error}")))
     }
 
-    fn never_ran(&self, assignment: &Assignment, stop: &StopOrder, message: String) -> Outcome {
+    /// An outcome that knows of nothing but how it ended.
+    fn bare_outcome(&self, assignment: &Assignment, stop: &StopOrder, ended: Ended) -> Outcome {
         Outcome {
             contract: CURRENT_CONTRACT,
             execution: assignment.execution,
             attempt: assignment.attempt,
-            ended: Ended::NotStarted { message },
+            ended,
             stopped: stop.cause(),
             out_of_memory: None,
             process: None,
@@ -352,8 +356,7 @@ impl Worker {
         }
     }
 
-    /// Last of all files, whole or not at all. Not forced to the disk: an outcome lost with the machine's power is an attempt that is lost
-    /// and retried, never a false success.
+    /// Gives the work folder back; `untouched` says that nothing of the attempt can be alive in it.
     fn give_back(&self, workspace: Workspace, untouched: bool) {
         let released = self.workspaces.borrow_mut().release(workspace, untouched);
         match released {

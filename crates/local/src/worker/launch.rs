@@ -40,12 +40,18 @@ pub(crate) struct Launch<'a> {
 /// A program that was started.
 pub(crate) struct Launched {
     pub(crate) identity: ProcessIdentity,
+    /// What it takes to follow the program. Where that is missing, the program runs all the same.
+    pub(crate) handles: io::Result<Handles>,
+    /// What could not be limited, in sentences.
+    pub(crate) problems: Vec<String>,
+}
+
+/// What it takes to follow a program.
+pub(crate) struct Handles {
     /// Becomes readable when the program is gone.
     pub(crate) exit: OwnedFd,
     pub(crate) stdout: OwnedFd,
     pub(crate) stderr: OwnedFd,
-    /// What could not be limited, in sentences.
-    pub(crate) problems: Vec<String>,
 }
 
 /// Starts programs, all on one thread of its own: until a program has replaced the copy of this process, its starter waits, and the worker has
@@ -62,6 +68,11 @@ struct Job {
 
 impl Starter {
     pub(crate) fn new() -> io::Result<Starter> {
+        Starter::with(start)
+    }
+
+    /// A starter that starts programs with `start`.
+    pub(crate) fn with(start: fn(Command, OwnedFd) -> io::Result<Child>) -> io::Result<Starter> {
         let (jobs, queue) = mpsc::channel::<Job>();
         let serve = move || {
             for Job { command, fence, reply } in queue {
@@ -82,12 +93,12 @@ impl Starter {
 }
 
 /// Another program must never inherit this fence: it is closed whether or not anything was started.
-fn start(mut command: Command, fence: OwnedFd) -> io::Result<Child> {
+pub(crate) fn start(mut command: Command, fence: OwnedFd) -> io::Result<Child> {
     fcntl_setfd(&fence, FdFlags::empty())?;
     command.spawn()
 }
 
-/// Starts the program in its own process group, with nothing of ours but the fence.
+/// Starts the program in its own process group, with nothing of ours but the fence. An error says that nothing was started.
 ///
 /// The standard library takes the fast way here (one `posix_spawn`, no copy of this process), which needs an absolute path.
 pub(crate) async fn launch(launch: &Launch<'_>, starter: &Starter, workspace: &mut Workspace) -> io::Result<Launched> {
@@ -102,9 +113,8 @@ pub(crate) async fn launch(launch: &Launch<'_>, starter: &Starter, workspace: &m
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mut child = starter.start(command, workspace.hand_over_fence()?).await?;
+    let child = starter.start(command, workspace.hand_over_fence()?).await?;
     let number = Pid::from_child(&child);
-    let exit = pidfd_open(number, PidfdFlags::empty())?;
     if let Some(bound) = OPEN_FILES.get() {
         // A program that ended already needs no bound.
         let _ = prlimit(Some(number), Resource::Nofile, *bound);
@@ -113,10 +123,15 @@ pub(crate) async fn launch(launch: &Launch<'_>, starter: &Starter, workspace: &m
     let pid = number.as_raw_nonzero().get();
     let start_ticks = Process::read(pid).map_or(0, |process| process.start_ticks);
     let identity = ProcessIdentity { boot: launch.boot.to_owned(), pid, start_ticks };
-    let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+    Ok(Launched { identity, handles: handles(child, number), problems })
+}
+
+fn handles(child: Child, number: Pid) -> io::Result<Handles> {
+    let exit = pidfd_open(number, PidfdFlags::empty())?;
+    let (Some(stdout), Some(stderr)) = (child.stdout, child.stderr) else {
         return Err(io::Error::other("the pipes of the program are missing"));
     };
-    Ok(Launched { identity, exit, stdout: stdout.into(), stderr: stderr.into(), problems })
+    Ok(Handles { exit, stdout: stdout.into(), stderr: stderr.into() })
 }
 
 /// Whether the system only lacks room now: not the program's fault.

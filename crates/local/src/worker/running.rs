@@ -75,7 +75,7 @@ impl Running {
     /// Signals the group and whoever left it.
     fn signal_all(&self, signal: Signal, worker: &Worker) {
         let _ = kill_process_group(self.group, signal);
-        for process in worker.family(self).unwrap_or_default() {
+        for process in worker.family(&self.identity, &self.tag).unwrap_or_default() {
             if process.group != self.identity.pid {
                 drop(process.signal(signal));
             }
