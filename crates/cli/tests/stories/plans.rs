@@ -125,15 +125,20 @@ fn a_store_that_cannot_be_read_is_not_taken_for_an_empty_one() {
     let place = Place::fleet("name: one\nrun: [echo, hi]\n");
     place.muster("run one");
     let store = place.path("fleet/.muster/store.sqlite");
-    fs::write(&store, "this was a database once, and is none any more".repeat(100)).unwrap();
     for suffix in ["-wal", "-shm"] {
         drop(fs::remove_file(place.path(&format!("fleet/.muster/store.sqlite{suffix}"))));
     }
+    // What the header of an SQLite file says: whose it is, and the version of its tables.
+    let mut newer = fs::read(&store).unwrap();
+    newer[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    newer[68..72].copy_from_slice(b"Must");
+    fs::write(&store, newer).unwrap();
     assert_snapshot!(place.muster("run one --dry-run"), @r#"
     $ muster run one --dry-run
-    ! error: could not read store <dir>/fleet/.muster/store.sqlite: it is damaged or not a database: file is not a database: Error code 26: file is not a database [E-S05]
-    exit 7
+    ! error: store <dir>/fleet/.muster/store.sqlite has version 99, and this Muster knows versions up to 1: use a newer Muster [E-S06]
+    exit 4
     "#);
+    fs::write(&store, "this was a database once, and is none any more".repeat(100)).unwrap();
     assert_snapshot!(place.muster("units list"), @r#"
     $ muster units list
     ! error: could not read store <dir>/fleet/.muster/store.sqlite: it is damaged or not a database: file is not a database: Error code 26: file is not a database [E-S05]
