@@ -62,7 +62,8 @@ async fn carry_out(home: &Path, assignment: Assignment, environment: BTreeMap<St
         Carried::Ended(outcome) => Ok(*outcome),
         Carried::Known => {
             let assignment = &order.assignment;
-            match worker.remains(&assignment.scope, assignment.execution, assignment.attempt) {
+            let remains = worker.remains(&assignment.scope, assignment.execution, assignment.attempt);
+            match remains.context("could not look up what became of the attempt")? {
                 Remains::Outcome(outcome) => Ok(*outcome),
                 Remains::Nothing | Remains::Alive(_) | Remains::Lost => {
                     bail!("the attempt was started before and left no outcome")

@@ -40,7 +40,7 @@ use std::{
     time::Duration,
 };
 
-use model::{Assignment, ExecutionId, ObjectKey, Outcome, ProcessIdentity, Scope};
+use model::{Assignment, ExecutionId, ObjectKey, Outcome, Scope};
 use ports::{Clock, Objects, Secrets};
 use rustix::process::{Signal, getpid, set_child_subreaper};
 use tokio::sync::Semaphore;
@@ -51,6 +51,7 @@ pub use charge::Charge;
 pub use environment::ALWAYS as PASSED_VARIABLES;
 pub use limits::enforcement;
 pub use stop::StopOrder;
+pub use workspace::Recorded;
 
 use crate::outcomes::{Outcomes, Standing};
 use capture::Scratch;
@@ -98,8 +99,8 @@ pub enum Remains {
     Nothing,
     /// It ended and its outcome can be read.
     Outcome(Box<Outcome>),
-    /// Something of it is alive.
-    Alive(Option<ProcessIdentity>),
+    /// Something of it is alive; what was recorded of its program, where that can be read.
+    Alive(Option<Recorded>),
     /// It was claimed, nothing of it is alive, and there is no outcome.
     Lost,
 }
@@ -142,7 +143,10 @@ impl Worker {
         }
         let wanted: HashSet<&str> = names.iter().map(String::as_str).collect();
         let recorded = |name: &String| {
-            let identity = self.workspaces.borrow().recorded(name).filter(|identity| identity.boot == self.boot)?;
+            let Recorded { identity, .. } = self.workspaces.borrow().recorded(name)?;
+            if identity.boot != self.boot {
+                return None;
+            }
             Some((identity.pid, (Tag::from(name.as_str()), identity.start_ticks)))
         };
         let groups: HashMap<i32, (Tag, u64)> = names.iter().filter_map(recorded).collect();
@@ -169,21 +173,23 @@ impl Worker {
     }
 
     /// What can be seen of an attempt that this process does not carry out.
-    pub fn remains(&self, scope: &Scope, execution: ExecutionId, attempt: u32) -> Remains {
+    ///
+    /// # Errors
+    /// The system's word, where what became of it cannot be looked up: then nothing is known, not even that it is lost.
+    pub fn remains(&self, scope: &Scope, execution: ExecutionId, attempt: u32) -> io::Result<Remains> {
         let key = ObjectKey::attempt(scope, execution, attempt);
-        match self.outcomes.borrow_mut().find(&key) {
-            Ok((Standing::Unknown, _)) => return Remains::Nothing,
-            Ok((Standing::Ended, Some(outcome))) => return Remains::Outcome(Box::new(outcome)),
-            Ok((Standing::Claimed | Standing::Ended, _)) => {}
-            Err(error) => warn!(%execution, attempt, %error, "could not look up what became of an attempt"),
+        match self.outcomes.borrow_mut().find(&key)? {
+            (Standing::Unknown, _) => return Ok(Remains::Nothing),
+            (Standing::Ended, Some(outcome)) => return Ok(Remains::Outcome(Box::new(outcome))),
+            (Standing::Claimed | Standing::Ended, _) => {}
         }
         let name = attempt::tag(execution, attempt);
         let workspaces = self.workspaces.borrow();
-        let alive = workspaces.recorded(&name).filter(|identity| process::is_alive(identity, &self.boot));
+        let alive = workspaces.recorded(&name).filter(|recorded| process::is_alive(&recorded.identity, &self.boot));
         if alive.is_some() || workspaces.is_fenced(&name) {
-            return Remains::Alive(alive);
+            return Ok(Remains::Alive(alive));
         }
-        Remains::Lost
+        Ok(Remains::Lost)
     }
 
     /// Looks for processes that outlived their attempt unseen, and kills them; reaps dead orphans. Gives how many were killed.

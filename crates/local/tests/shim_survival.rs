@@ -13,7 +13,7 @@ use std::{
 
 use local::shim::Client;
 use model::ProcessIdentity;
-use ports::{Launcher, Observation};
+use ports::{LaunchError, Launcher, Observation};
 use rustix::process::Signal;
 use worker_support::{World, assignment, caller, exited, lives, living, shim_command, until};
 
@@ -140,13 +140,46 @@ async fn an_innocent_process_with_a_recorded_number_is_left_alone() {
     fs::write(run.join("outcomes.jsonl"), "{\"event\":\"claimed\",\"attempt\":\"1-1\"}\n").unwrap();
     let mut innocent = Command::new("sleep").arg("600").spawn().unwrap();
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
-    let record = format!("{name} {} {} 12345\n", boot.trim(), innocent.id());
+    let record = format!("{name} {} {} 12345 2013-02-05T06:00:00Z\n", boot.trim(), innocent.id());
     fs::write(home.join("work").join(&name).join("process"), record).unwrap();
     let (client, _reports) = Client::connect(&home, shim_command(&home, None), caller()).await.unwrap();
     assert_eq!(client.observe(&lost.scope, lost.execution, 1).await.unwrap(), Observation::Lost);
     assert!(lives(innocent.id().cast_signed()));
     innocent.kill().unwrap();
     innocent.wait().unwrap();
+}
+
+#[tokio::test]
+async fn an_attempt_whose_outcome_cannot_be_looked_up_is_unavailable_and_not_lost() {
+    let world = World::new().await;
+    let attempt = assignment(&world.unit, 1, &["sh"]);
+    let file = world.objects(&attempt).with_file_name("outcomes.jsonl");
+    // A folder in its place: no user can read it as a file.
+    fs::create_dir_all(&file).unwrap();
+    let seen = world.client.observe(&attempt.scope, attempt.execution, 1).await;
+    assert!(matches!(seen, Err(LaunchError::Unavailable(_))), "{seen:?}");
+    fs::remove_dir(&file).unwrap();
+    assert_eq!(world.client.observe(&attempt.scope, attempt.execution, 1).await.unwrap(), Observation::Unknown);
+}
+
+#[tokio::test]
+async fn what_could_not_be_looked_up_after_a_crash_is_asked_again() {
+    let mut world = World::new().await;
+    let attempt = world.script("sleep 600");
+    world.start(&attempt).await;
+    let file = world.objects(&attempt).with_file_name("outcomes.jsonl");
+    let aside = file.with_extension("aside");
+    fs::rename(&file, &aside).unwrap();
+    fs::create_dir(&file).unwrap();
+    let first = world.client.shim_process();
+    world.signal_shim(Signal::KILL);
+    until("there is another shim", || world.client.shim_process() != first).await;
+    until("nothing can be seen", || !world.home.join("work").join(format!("{}-1", attempt.execution)).exists()).await;
+    let seen = world.client.observe(&attempt.scope, attempt.execution, 1).await;
+    assert!(matches!(seen, Err(LaunchError::Unavailable(_))), "{seen:?}");
+    fs::remove_dir(&file).unwrap();
+    fs::rename(&aside, &file).unwrap();
+    assert_eq!(world.next_of(&attempt).await, Observation::Lost);
 }
 
 #[tokio::test]

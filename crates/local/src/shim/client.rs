@@ -61,6 +61,9 @@ enum Waiter {
     Reports(Attempt),
 }
 
+/// So long after a connection failed, or an attempt could not be looked at, it is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
+
 /// Ends the connection when the last client goes.
 struct Alive(Arc<Shared>);
 
@@ -194,7 +197,25 @@ impl Shared {
         state.starts.clear();
     }
 
-    fn hear(&self, line: &[u8]) {
+    /// An attempt under way could not be looked at: nobody else asks, and it must not be waited for in vain.
+    fn ask_again_later(self: &Arc<Shared>, of: Attempt) {
+        let shared = Arc::clone(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(AGAIN).await;
+            {
+                let mut state = shared.state();
+                if state.closed || !state.connected {
+                    // The next connection asks by itself.
+                    return;
+                }
+                let ticket = state.ticket(Waiter::Reports(of.clone()));
+                wire::write(&mut state.unsent, &Request::Observe { ticket, of });
+            }
+            shared.wake.notify_one();
+        });
+    }
+
+    fn hear(self: &Arc<Shared>, line: &[u8]) {
         match serde_json::from_slice(line) {
             Ok(Reply::Hello { .. }) => {}
             Ok(Reply::Report { of, at, observation }) => {
@@ -210,6 +231,14 @@ impl Shared {
                 match waiter {
                     Some(Waiter::Caller(caller)) => drop(caller.send(Ok(observation))),
                     Some(Waiter::Reports(of)) => self.report(of, at, observation),
+                    None => {}
+                }
+            }
+            Ok(Reply::NoAnswer { ticket, refusal }) => {
+                let waiter = self.state().answers.remove(&ticket);
+                match waiter {
+                    Some(Waiter::Caller(caller)) => drop(caller.send(Err(refusal.into()))),
+                    Some(Waiter::Reports(of)) => self.ask_again_later(of),
                     None => {}
                 }
             }
@@ -260,7 +289,7 @@ impl Driver {
                 if self.shared.state().closed {
                     return;
                 }
-                tokio::time::sleep(Duration::from_secs(1)).await;
+                tokio::time::sleep(AGAIN).await;
             };
             self.shared.enter(&connection);
             info!(shim = connection.shim, "connected to the shim again");
@@ -269,7 +298,7 @@ impl Driver {
 }
 
 /// Reads and writes until the connection or the last client ends.
-async fn talk(shared: &Shared, connection: &mut Connection) -> io::Result<()> {
+async fn talk(shared: &Arc<Shared>, connection: &mut Connection) -> io::Result<()> {
     connection.early.drain(..).for_each(|line| shared.hear(&line));
     let (stream, lines) = (&connection.stream, &mut connection.lines);
     let read = async {

@@ -111,7 +111,9 @@ async fn try_once(home: &Path) -> Result<Connection, Refused> {
     match serde_json::from_slice(&early.remove(0)) {
         Ok(Reply::Hello { protocol: PROTOCOL, pid }) => Ok(Connection { stream, lines, early, shim: pid }),
         Ok(Reply::Hello { protocol, .. }) => Err(Refused::Other(protocol)),
-        Ok(Reply::Report { .. } | Reply::Answer { .. } | Reply::Refused { .. }) | Err(_) => Err(Refused::Gone),
+        Ok(Reply::Report { .. } | Reply::Answer { .. } | Reply::NoAnswer { .. } | Reply::Refused { .. }) | Err(_) => {
+            Err(Refused::Gone)
+        }
     }
 }
 

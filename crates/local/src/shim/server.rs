@@ -25,7 +25,7 @@ use super::{
     socket,
     wire::{self, Attempt, PROTOCOL, Refusal, Reply, Request},
 };
-use crate::worker::{Carried, Charge, Order, Ports, Remains, StopOrder, Worker};
+use crate::worker::{Carried, Charge, Order, Ports, Recorded, Remains, StopOrder, Worker};
 
 /// Why a shim stopped or never began.
 #[derive(Debug, thiserror::Error)]
@@ -256,21 +256,37 @@ impl Shim {
 
     fn answer(&self, ticket: u64, of: &Attempt, client: &Outbox) {
         let at = self.ports.clock.now();
-        client.say(&Reply::Answer { ticket, at, observation: self.observe(of) });
+        client.say(&match self.observe(of) {
+            Ok(observation) => Reply::Answer { ticket, at, observation },
+            Err(refusal) => Reply::NoAnswer { ticket, refusal },
+        });
     }
 
-    fn observe(&self, of: &Attempt) -> Observation {
+    /// Tells the client that wants to start an attempt what is seen of it.
+    fn report_to(&self, of: Attempt, client: &Outbox) {
+        let at = self.ports.clock.now();
+        client.say(&match self.observe(&of) {
+            Ok(observation) => Reply::Report { of, at, observation },
+            Err(refusal) => Reply::Refused { of, refusal },
+        });
+    }
+
+    fn observe(&self, of: &Attempt) -> Result<Observation, Refusal> {
         if let Some(attempt) = self.in_hand.borrow().get(&(of.execution, of.attempt)).filter(|attempt| attempt.scope == of.scope)
         {
-            return attempt.observation.clone();
+            return Ok(attempt.observation.clone());
         }
-        match self.worker.remains(&of.scope, of.execution, of.attempt) {
+        let remains = self.worker.remains(&of.scope, of.execution, of.attempt).map_err(|error| {
+            warn!(execution = %of.execution, attempt = of.attempt, %error, "could not look up what became of an attempt");
+            Refusal::Unavailable(format!("could not look up what became of the attempt: {error}"))
+        })?;
+        Ok(match remains {
             Remains::Nothing => Observation::Unknown,
             Remains::Outcome(outcome) => Observation::Ended(outcome),
-            Remains::Alive(Some(process)) => Observation::Running { process, started_at: self.ports.clock.now() },
+            Remains::Alive(Some(Recorded { identity, started_at })) => Observation::Running { process: identity, started_at },
             Remains::Alive(None) => Observation::Starting,
             Remains::Lost => Observation::Lost,
-        }
+        })
     }
 
     fn start(self: &Rc<Shim>, order: Order, client: &Rc<Outbox>) {
@@ -283,8 +299,7 @@ impl Shim {
         let known = self.in_hand.borrow().get(&key).map(|attempt| attempt.scope == of.scope);
         match known {
             Some(true) => {
-                let observation = self.observe(&of);
-                client.say(&Reply::Report { of, at: self.ports.clock.now(), observation });
+                self.report_to(of, client);
                 return;
             }
             // An execution belongs to one scope; for another one it is not there and cannot be made.
@@ -308,10 +323,7 @@ impl Shim {
         self.in_hand.borrow_mut().remove(&key);
         match carried {
             Carried::Ended(_) => {}
-            Carried::Known => {
-                let observation = self.observe(&of);
-                client.say(&Reply::Report { of, at: self.ports.clock.now(), observation });
-            }
+            Carried::Known => self.report_to(of, client),
             Carried::NoRoom => client.say(&Reply::Refused { of, refusal: Refusal::Capacity }),
             Carried::Unavailable(error) => {
                 warn!(execution = %of.execution, attempt = of.attempt, %error, "could not use the home for an attempt");

@@ -46,6 +46,8 @@ pub(crate) enum Reply {
         #[serde(with = "Seen")]
         observation: Observation,
     },
+    /// What was asked for cannot be seen now; to the client that asked.
+    NoAnswer { ticket: u64, refusal: Refusal },
     /// Nothing was run; to the client that asked.
     Refused { of: Attempt, refusal: Refusal },
 }
@@ -64,7 +66,7 @@ impl Attempt {
     }
 }
 
-/// Why nothing was run.
+/// Why nothing was run, or could not be seen.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Refusal {

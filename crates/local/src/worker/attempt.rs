@@ -23,7 +23,7 @@ use super::{
     running::Running,
     stop::StopOrder,
     strays::Tag,
-    workspace::{Claim, Workspace},
+    workspace::{Claim, Recorded, Workspace},
 };
 
 /// What to carry out.
@@ -223,7 +223,7 @@ impl Worker {
         let (started_at, since) = (self.ports.clock.now(), Instant::now());
         let group = Pid::from_raw(identity.pid).expect("a started process has a number");
         self.children.borrow_mut().add(identity.pid, identity.start_ticks, Rc::clone(tag));
-        if let Err(error) = workspace.record(&identity) {
+        if let Err(error) = workspace.record(&Recorded { identity: identity.clone(), started_at }) {
             problems.push(format!("the process could not be recorded: {error}"));
         }
         let limited = assignment.resources != model::ResourceLimits::default();

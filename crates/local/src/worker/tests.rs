@@ -6,7 +6,7 @@ use std::{
     process::{Child, ChildStdout, Command},
 };
 
-use model::{Ended, ResourceLimits, RunId, Span, Timestamp};
+use model::{Ended, ProcessIdentity, ResourceLimits, RunId, Span, Timestamp};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, LocalOptions};
 
@@ -28,6 +28,17 @@ impl World {
         let charge = Charge::take(&home).unwrap().unwrap();
         let worker = Worker::new(charge, Ports { objects, secrets, clock: Arc::new(SystemClock) }).unwrap();
         World { folder, worker }
+    }
+
+    fn remains(&self) -> io::Result<Remains> {
+        self.worker.remains(&Scope::local(), EXECUTION, 1)
+    }
+
+    /// A file of the home.
+    fn write(&self, path: &str, content: &str) {
+        let path = self.folder.path().join(".muster").join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
     }
 
     fn order(&self, script: &str) -> Order {
@@ -92,7 +103,33 @@ fn a_program_that_cannot_be_watched_is_ended_and_its_attempt_is_spent() {
             assert_eq!(process::Process::read(outcome.process.as_ref().unwrap().pid), None, "it was killed and reaped");
             assert!(world.worker.is_childless() || world.worker.sweep().unwrap() == 0, "nothing of it is left");
             assert!(matches!(world.worker.carry_out(&order, &stop, &|_| {}).await, Carried::Known), "it never runs again");
-            assert_eq!(world.worker.remains(&Scope::local(), EXECUTION, 1), Remains::Outcome(outcome));
+            assert_eq!(world.remains().unwrap(), Remains::Outcome(outcome));
         });
     }
+}
+
+#[test]
+fn what_cannot_be_looked_up_is_not_lost() {
+    run(async {
+        let world = World::new();
+        let run = format!("objects/local/local/default/runs/{}", EXECUTION.run);
+        // A folder where the file of the outcomes belongs: the system refuses to read it, for every user.
+        world.write(&format!("{run}/outcomes.jsonl/x"), "");
+        world.remains().unwrap_err();
+    });
+}
+
+#[test]
+fn a_program_of_a_former_worker_is_shown_as_it_was_recorded() {
+    run(async {
+        let world = World::new();
+        let me = process::Process::read(std::process::id().cast_signed()).unwrap();
+        let identity = ProcessIdentity { boot: process::boot_id().unwrap(), pid: me.pid, start_ticks: me.start_ticks };
+        let record = format!("{EXECUTION}-1 {} {} {} 2013-02-05T06:00:00.5Z", identity.boot, me.pid, me.start_ticks);
+        world.write(&format!("work/{EXECUTION}-1/process"), &record);
+        let claim = "{\"event\":\"claimed\",\"attempt\":\"1-1\"}\n";
+        world.write(&format!("objects/local/local/default/runs/{}/outcomes.jsonl", EXECUTION.run), claim);
+        let started_at = "2013-02-05T06:00:00.5Z".parse().unwrap();
+        assert_eq!(world.remains().unwrap(), Remains::Alive(Some(Recorded { identity, started_at })));
+    });
 }

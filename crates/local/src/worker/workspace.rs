@@ -21,7 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::ProcessIdentity;
+use model::{ProcessIdentity, Timestamp};
 use rustix::{
     fs::{
         AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, RawDir, RenameFlags, flock, fstat, mkdirat, openat, readlinkat,
@@ -98,6 +98,15 @@ pub(crate) struct Workspace {
     fence: OwnedFd,
     /// Why the location cannot be shown; then `cwd` is empty.
     pub(crate) fault: Option<String>,
+}
+
+/// What a work folder says of the program that runs in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// The process.
+    pub identity: ProcessIdentity,
+    /// Since when it runs.
+    pub started_at: Timestamp,
 }
 
 /// The answer to a claim.
@@ -247,14 +256,15 @@ impl Workspaces {
     }
 
     /// What the record of attempt `name` says of its process. A record left by an earlier occupant of the folder does not count.
-    pub(crate) fn recorded(&self, name: &str) -> Option<ProcessIdentity> {
+    pub(crate) fn recorded(&self, name: &str) -> Option<Recorded> {
         let text = fs::read_to_string(self.path.join(name).join("process")).ok()?;
         let mut words = text.split_ascii_whitespace();
         if words.next() != Some(name) {
             return None;
         }
         let boot = words.next()?.to_owned();
-        Some(ProcessIdentity { boot, pid: words.next()?.parse().ok()?, start_ticks: words.next()?.parse().ok()? })
+        let identity = ProcessIdentity { boot, pid: words.next()?.parse().ok()?, start_ticks: words.next()?.parse().ok()? };
+        Some(Recorded { identity, started_at: words.next()?.parse().ok()? })
     }
 
     fn take_spare(&mut self, location: &Path, view: &View) -> Option<Spare> {
@@ -319,8 +329,8 @@ impl Workspace {
         flock(&self.fence, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
     }
 
-    /// Notes which process runs here, for whoever finds this folder after a crash.
-    pub(crate) fn record(&self, identity: &ProcessIdentity) -> io::Result<()> {
+    /// Notes which process runs here and since when, for whoever finds this folder after a crash.
+    pub(crate) fn record(&self, Recorded { identity, started_at }: &Recorded) -> io::Result<()> {
         let file = openat(
             &self.fence,
             RECORD,
@@ -328,7 +338,8 @@ impl Workspace {
             Mode::RUSR | Mode::WUSR,
         )?;
         // Fixed width, so that one write replaces what an earlier occupant left.
-        let line = format!("{:<80} {:<40} {:<12} {:<22}\n", self.name, identity.boot, identity.pid, identity.start_ticks);
+        let ProcessIdentity { boot, pid, start_ticks } = identity;
+        let line = format!("{:<80} {boot:<40} {pid:<12} {start_ticks:<22} {:<30}\n", self.name, format!("{started_at:.9}"));
         rustix::io::pwrite(&file, line.as_bytes(), 0)?;
         Ok(())
     }

@@ -130,13 +130,17 @@ fn a_folder_whose_fence_is_held_is_not_given_out() {
 fn a_record_counts_for_its_own_attempt_only() {
     let mut world = World::new();
     let space = world.claim("x-1");
-    let identity = ProcessIdentity { boot: "b-1".to_owned(), pid: 12, start_ticks: 345 };
-    space.record(&identity).unwrap();
-    assert_eq!(world.workspaces.recorded("x-1"), Some(identity));
+    let recorded = |boot: &str, pid, start_ticks, started_at: &str| {
+        let identity = ProcessIdentity { boot: boot.to_owned(), pid, start_ticks };
+        Recorded { identity, started_at: started_at.parse().unwrap() }
+    };
+    let first = recorded("b-1", 12, 345, "2013-02-05T06:00:00.000000001Z");
+    space.record(&first).unwrap();
+    assert_eq!(world.workspaces.recorded("x-1"), Some(first));
     world.workspaces.release(space, true).unwrap();
     let next = world.claim("x-2");
     assert_eq!(world.workspaces.recorded("x-2"), None);
-    let second = ProcessIdentity { boot: "b-2".to_owned(), pid: 1, start_ticks: 2 };
+    let second = recorded("b-2", 1, 2, "2013-02-05T06:00:00Z");
     next.record(&second).unwrap();
     assert_eq!(world.workspaces.recorded("x-2"), Some(second));
 }
