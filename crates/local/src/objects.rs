@@ -5,7 +5,7 @@ mod staging;
 
 use std::{
     fs::{self, File},
-    io::{self, Read as _, Seek as _, SeekFrom, Write as _},
+    io::{self, Cursor, Read as _, Seek as _, SeekFrom, Write as _},
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     path::{Path, PathBuf},
     sync::Arc,
@@ -36,6 +36,14 @@ pub struct FolderObjects {
 struct Inner {
     root: Root,
     durability: Durability,
+}
+
+/// The content of an object.
+enum Content {
+    /// A file of its own.
+    Own(File),
+    /// A line in a file of its run, which is how an outcome without artifacts is kept.
+    Packed(Vec<u8>),
 }
 
 impl FolderObjects {
@@ -141,17 +149,15 @@ impl FolderObjects {
     /// # Errors
     /// As [`Objects::get`].
     pub fn read(&self, key: &ObjectKey) -> Result<Vec<u8>, ObjectError> {
-        let read = || {
-            let mut content = Vec::new();
-            self.inner.root.open_object(key)?.read_to_end(&mut content)?;
-            Ok(content)
+        let read = || match self.find(key)? {
+            Content::Own(mut file) => {
+                let mut content = Vec::new();
+                file.read_to_end(&mut content)?;
+                Ok(content)
+            }
+            Content::Packed(content) => Ok(content),
         };
-        // An outcome without artifacts is a line in a file of its run.
-        let packed = |error: io::Error| match outcomes::read(&self.path(key)) {
-            Ok(Some(content)) if error.kind() == io::ErrorKind::NotFound => Ok(content),
-            Ok(_) | Err(_) => Err(error),
-        };
-        read().or_else(packed).map_err(|error| named(key, error))
+        read().map_err(|error| named(key, error))
     }
 
     /// Reads a part of an object; blocks. See [`Objects::range`].
@@ -160,16 +166,38 @@ impl FolderObjects {
     /// As [`Objects::range`].
     pub fn read_range(&self, key: &ObjectKey, offset: u64, length: usize) -> Result<Vec<u8>, ObjectError> {
         let read = || {
-            let mut file = self.inner.root.open_object(key)?;
-            let mut content = Vec::new();
-            // Behind the end a file system may refuse to go.
-            if offset < file.metadata()?.len() {
-                file.seek(SeekFrom::Start(offset))?;
-                file.take(length as u64).read_to_end(&mut content)?;
+            let mut part = Vec::new();
+            match self.find(key)? {
+                Content::Own(mut file) => {
+                    // Behind the end a file system may refuse to go.
+                    if offset < file.metadata()?.len() {
+                        file.seek(SeekFrom::Start(offset))?;
+                        file.take(length as u64).read_to_end(&mut part)?;
+                    }
+                }
+                Content::Packed(content) => {
+                    let mut content = Cursor::new(content);
+                    content.set_position(offset);
+                    content.take(length as u64).read_to_end(&mut part)?;
+                }
             }
-            Ok(content)
+            Ok(part)
         };
         read().map_err(|error| named(key, error))
+    }
+
+    /// Where the content of an object is.
+    fn find(&self, key: &ObjectKey) -> io::Result<Content> {
+        let root = &self.inner.root;
+        let missing = match root.open_object(key) {
+            Ok(file) => return Ok(Content::Own(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => error,
+            Err(error) => return Err(error),
+        };
+        let Some((file, attempt)) = outcomes::packed_as(key) else { return Err(missing) };
+        let mut lines = Vec::new();
+        root.open_object(&file)?.read_to_end(&mut lines)?;
+        outcomes::unpack(&lines, attempt).map(Content::Packed).ok_or(missing)
     }
 
     /// Lists objects; blocks. See [`Objects::list`].

@@ -1,7 +1,7 @@
 //! The outcomes of a run in one file: a line each for the claim and for the end of an attempt, appended.
 //!
 //! A fan-out of thousands of small units must not cost a file each. An attempt that published artifacts has an outcome file of its own beside
-//! them; every other outcome is a line of `outcomes.jsonl` in the run's folder, and is read as if it were a file ([`read`]).
+//! them; every other outcome is a line of `outcomes.jsonl` in the run's folder, and [`FolderObjects`] reads it as if it were a file.
 
 use std::{
     collections::HashMap,
@@ -12,8 +12,11 @@ use std::{
 };
 
 use model::{ObjectKey, Outcome};
+use ports::{ObjectError, Source};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+
+use crate::{objects::FolderObjects, store::Durability};
 
 /// The file's name.
 const FILE: &str = "outcomes.jsonl";
@@ -65,7 +68,8 @@ pub(crate) enum Standing {
 
 /// The files of the runs in hand. For the one process that carries attempts out.
 pub(crate) struct Outcomes {
-    objects: PathBuf,
+    root: PathBuf,
+    objects: FolderObjects,
     runs: HashMap<PathBuf, RunFile>,
 }
 
@@ -77,8 +81,11 @@ struct RunFile {
 }
 
 impl Outcomes {
-    pub(crate) fn new(objects: PathBuf) -> Outcomes {
-        Outcomes { objects, runs: HashMap::new() }
+    /// The outcomes in the folder of objects `root`. None is forced to the disk: one lost with the machine's power is an attempt that is
+    /// lost and retried, never a false success.
+    pub(crate) fn open(root: &Path) -> io::Result<Outcomes> {
+        let objects = FolderObjects::open_with(root, Durability::Normal)?;
+        Ok(Outcomes { root: root.to_owned(), objects, runs: HashMap::new() })
     }
 
     /// Claims the attempt. False where it was claimed before, whatever became of it.
@@ -104,10 +111,8 @@ impl Outcomes {
     pub(crate) fn conclude(&mut self, key: &ObjectKey, outcome: &Outcome) -> io::Result<()> {
         let published = !outcome.artifacts.is_empty();
         if published {
-            let file = self.objects.join(key.outcome().as_str());
-            let temporary = file.with_extension("json.part");
-            fs::write(&temporary, serde_json::to_vec(outcome).map_err(io::Error::from)?)?;
-            fs::rename(&temporary, &file)?;
+            let content = serde_json::to_vec(outcome).map_err(io::Error::from)?;
+            self.objects.publish(&key.outcome(), &Source::Bytes(content)).map_err(io::Error::other)?;
         }
         let (run, attempt) = self.run(key)?;
         let line =
@@ -125,14 +130,18 @@ impl Outcomes {
         };
         let content = match standing {
             Standing::Unknown | Standing::Claimed => None,
-            Standing::Ended => read(&self.objects.join(key.outcome().as_str()))?,
+            Standing::Ended => match self.objects.read(&key.outcome()) {
+                Ok(content) => Some(content),
+                Err(ObjectError::NotFound(_)) => None,
+                Err(error) => return Err(io::Error::other(error)),
+            },
         };
         Ok((standing, content.and_then(|content| serde_json::from_slice(&content).ok())))
     }
 
     /// The file of the attempt's run, and the attempt's name in it.
     fn run(&mut self, key: &ObjectKey) -> io::Result<(&mut RunFile, String)> {
-        let path = self.objects.join(key.as_str());
+        let path = self.root.join(key.as_str());
         let (Some(folder), Some(attempt)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
@@ -186,23 +195,20 @@ fn lines(content: &[u8]) -> impl Iterator<Item = Read<'_>> {
     content.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 
-/// The content of an outcome file, or of the line that stands for it. `None` where there is neither.
-pub(crate) fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
-    match fs::read(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        read => return read.map(Some),
-    }
-    let name = file.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".outcome.json"));
-    let (Some(attempt), Some(folder)) = (name, file.parent()) else { return Ok(None) };
-    let content = match fs::read(folder.join(FILE)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        read => read?,
-    };
+/// The file that may hold the outcome `key` as a line, and the name of its attempt there. `None` where the key is of no outcome.
+pub(crate) fn packed_as(key: &ObjectKey) -> Option<(ObjectKey, &str)> {
+    let (folder, name) = key.as_str().rsplit_once('/')?;
+    let attempt = name.strip_suffix(".outcome.json")?;
+    Some((format!("{folder}/{FILE}").parse().ok()?, attempt))
+}
+
+/// The outcome of `attempt` among the lines of a run's file.
+pub(crate) fn unpack(content: &[u8], attempt: &str) -> Option<Vec<u8>> {
     // Most lines are of other attempts: only those that begin like the one looked for are parsed.
     let begins = format!("{{\"event\":\"ended\",\"attempt\":\"{attempt}\",");
-    let line = content.split(|byte| *byte == b'\n').rfind(|line| line.starts_with(begins.as_bytes()));
-    let outcome = line.and_then(|line| serde_json::from_slice::<Read<'_>>(line).ok()).and_then(|line| line.outcome);
-    Ok(outcome.map(|outcome| outcome.get().as_bytes().to_vec()))
+    let line = content.split(|byte| *byte == b'\n').rfind(|line| line.starts_with(begins.as_bytes()))?;
+    let outcome = serde_json::from_slice::<Read<'_>>(line).ok()?.outcome?;
+    Some(outcome.get().as_bytes().to_vec())
 }
 
 #[cfg(test)]
@@ -243,12 +249,12 @@ mod tests {
     #[test]
     fn an_attempt_is_claimed_once_also_by_a_later_process() {
         let folder = tempfile::tempdir().unwrap();
-        let mut first = Outcomes::new(folder.path().to_owned());
+        let mut first = Outcomes::open(folder.path()).unwrap();
         assert!(first.claim(&key(1)).unwrap() && first.claim(&key(2)).unwrap() && first.claim(&key(3)).unwrap());
         assert!(!first.claim(&key(1)).unwrap());
         first.conclude(&key(1), &outcome(1, 7)).unwrap();
         first.release(&key(3)).unwrap();
-        let mut second = Outcomes::new(folder.path().to_owned());
+        let mut second = Outcomes::open(folder.path()).unwrap();
         assert_eq!(second.find(&key(1)).unwrap(), (Standing::Ended, Some(outcome(1, 7))));
         assert_eq!(second.find(&key(2)).unwrap(), (Standing::Claimed, None));
         assert_eq!(second.find(&key(3)).unwrap(), (Standing::Unknown, None));
@@ -258,7 +264,7 @@ mod tests {
     #[test]
     fn a_torn_line_is_no_outcome_and_spoils_no_other() {
         let folder = tempfile::tempdir().unwrap();
-        let mut outcomes = Outcomes::new(folder.path().to_owned());
+        let mut outcomes = Outcomes::open(folder.path()).unwrap();
         for item in [1, 11] {
             outcomes.claim(&key(item)).unwrap();
         }
@@ -267,11 +273,43 @@ mod tests {
         let file = folder.path().join(key(1).as_str()).with_file_name(FILE);
         let whole = fs::read_to_string(&file).unwrap();
         fs::write(&file, format!("{whole}{{\"event\":\"ended\",\"attempt\":\"1-1\",\"outc")).unwrap();
-        let mut outcomes = Outcomes::new(folder.path().to_owned());
+        let mut outcomes = Outcomes::open(folder.path()).unwrap();
         assert_eq!(outcomes.find(&key(1)).unwrap(), (Standing::Claimed, None));
         outcomes.conclude(&key(1), &outcome(1, 3)).unwrap();
-        let content = read(&folder.path().join(key(1).outcome().as_str())).unwrap().unwrap();
+        let objects = FolderObjects::open(folder.path()).unwrap();
+        let content = objects.read(&key(1).outcome()).unwrap();
         assert_eq!(serde_json::from_slice::<Outcome>(&content).unwrap(), outcome(1, 3));
-        assert_eq!(Outcomes::new(folder.path().to_owned()).find(&key(11)).unwrap().1, Some(outcome(11, 0)));
+        assert_eq!(objects.read_range(&key(1).outcome(), 2, 8).unwrap(), content[2..10]);
+        assert_eq!(objects.read_range(&key(1).outcome(), 1 << 20, 8).unwrap(), b"");
+        assert_eq!(Outcomes::open(folder.path()).unwrap().find(&key(11)).unwrap().1, Some(outcome(11, 0)));
+    }
+
+    #[test]
+    fn an_outcome_beside_artifacts_is_private_and_nothing_stands_in_its_way() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let mut outcomes = Outcomes::open(folder.path()).unwrap();
+        outcomes.claim(&key(1)).unwrap();
+        let file = folder.path().join(key(1).outcome().as_str());
+        // What a former process left under any name but the outcome's own is in nobody's way.
+        fs::create_dir(file.with_extension("json.part")).unwrap();
+        let summary = "1 byte".to_owned();
+        let artifact = model::ArtifactRecord {
+            path: "x".to_owned(),
+            key: key(1).artifact("x").unwrap(),
+            bytes: 1,
+            sha256: model::Digest::of(b"x"),
+            rows: None,
+            verdict: model::Verdict::Pass,
+            signals: key(1).signals("x").unwrap(),
+            summary,
+        };
+        let outcome = Outcome { artifacts: vec![artifact], ..outcome(1, 0) };
+        outcomes.conclude(&key(1), &outcome).unwrap();
+        assert_eq!(outcomes.find(&key(1)).unwrap(), (Standing::Ended, Some(outcome)));
+        for name in [file.clone(), file.with_file_name(FILE)] {
+            let mode = fs::metadata(&name).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{}", name.display());
+        }
     }
 }

@@ -118,7 +118,7 @@ impl Worker {
             objects_folder: home.join("objects"),
             work: workspaces.path().to_owned(),
             workspaces: RefCell::new(workspaces),
-            outcomes: RefCell::new(Outcomes::new(home.join("objects"))),
+            outcomes: RefCell::new(Outcomes::open(&home.join("objects"))?),
             children: RefCell::new(Children::new()?),
             starter: Starter::new()?,
             in_hand: RefCell::new(HashSet::new()),

@@ -105,6 +105,35 @@ fn no_link_leads_out_of_the_folder() {
 }
 
 #[test]
+fn a_packed_outcome_is_read_like_any_object_and_through_no_link() {
+    let (folder, root, objects) = fresh();
+    let line = "{\"event\":\"ended\",\"attempt\":\"0-1\",\"outcome\":{\"a\":1}}\n";
+    let run = root.join("t/o/p/runs/r");
+    fs::create_dir_all(&run).unwrap();
+    fs::write(run.join("outcomes.jsonl"), line).unwrap();
+    let outcome = key("t/o/p/runs/r/0-1.outcome.json");
+    assert_eq!(objects.read(&outcome).unwrap(), b"{\"a\":1}");
+    assert_eq!(objects.read_range(&outcome, 1, 3).unwrap(), b"\"a\"");
+    assert_eq!(objects.read_range(&outcome, 7, 3).unwrap(), b"");
+    for name in ["t/o/p/runs/r/0-2.outcome.json", "t/o/p/runs/r/0-1.other.json", "t/o/p/runs/r/0-1"] {
+        assert!(matches!(objects.read(&key(name)), Err(ObjectError::NotFound(_))), "{name}");
+        assert!(matches!(objects.read_range(&key(name), 0, 1), Err(ObjectError::NotFound(_))), "{name}");
+    }
+
+    let outside = folder.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("outcomes.jsonl"), line).unwrap();
+    fs::write(root.join(".staging/outcomes.jsonl"), line).unwrap();
+    symlink(&outside, root.join("linked")).unwrap();
+    fs::create_dir(root.join("beside")).unwrap();
+    symlink(outside.join("outcomes.jsonl"), root.join("beside/outcomes.jsonl")).unwrap();
+    for name in ["linked/0-1.outcome.json", "beside/0-1.outcome.json", ".staging/0-1.outcome.json"] {
+        objects.read(&key(name)).expect_err(name);
+        objects.read_range(&key(name), 0, 1).expect_err(name);
+    }
+}
+
+#[test]
 fn only_a_regular_file_becomes_an_object() {
     let (folder, root, objects) = fresh();
     let secret = folder.path().join("secret");

@@ -142,6 +142,7 @@ impl Worker {
         };
         let mut outcome = masked(outcome, masks.as_deref());
         if let Err(error) = self.outcomes.borrow_mut().conclude(key, &outcome) {
+            let error = chain(&error);
             warn!(execution = %assignment.execution, attempt = assignment.attempt, %error, "could not write an outcome");
             outcome.problems.push(format!("the outcome could not be written: {error}"));
         }
