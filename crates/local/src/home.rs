@@ -4,9 +4,11 @@ mod clock;
 mod fleet;
 mod ids;
 mod lock;
+mod private;
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write as _},
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
 };
@@ -18,6 +20,7 @@ pub use fleet::{FleetFile, read_fleet};
 pub use ids::RandomIds;
 
 use lock::Lock;
+pub(crate) use private::{close_file, create_file};
 
 /// The folder that holds everything the embedded home keeps: `store.sqlite`, `objects/`, `work/`, `shim.sock`, `secrets.json`.
 ///
@@ -30,10 +33,11 @@ pub struct Home {
 }
 
 impl Home {
-    /// Makes the folder where it is missing (mode 0700, ignored by git) and takes it for this process.
+    /// Makes the folder where it is missing (ignored by git), closes it to other users (mode 0700) and takes it for this process.
     ///
     /// # Errors
-    /// [`HomeError::HeldBy`] where another control process has it; [`HomeError::Folder`] where it cannot be made or written to.
+    /// [`HomeError::HeldBy`] where another control process has it; [`HomeError::Folder`] where it cannot be made or written to, and where
+    /// others can enter it and it holds more than a home does.
     pub fn open(path: &Path) -> Result<Home, HomeError> {
         let failed = |doing: &'static str, path: &Path| {
             let path = path.to_owned();
@@ -41,9 +45,10 @@ impl Home {
         };
         make_folder(path).map_err(failed("make", path))?;
         let root = fs::canonicalize(path).map_err(failed("find", path))?;
-        let ignore = root.join(".gitignore");
-        if !ignore.exists() {
-            fs::write(&ignore, "*\n").map_err(failed("write to", &root))?;
+        private::close_folder(&root).map_err(failed("make private", &root))?;
+        match create_file(&root.join(".gitignore")).and_then(|mut file| file.write_all(b"*\n")) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed("write to", &root)(error)),
+            Ok(()) | Err(_) => {}
         }
         let lock = Lock::take(&root.join("lock"))?;
         let home = Home { root, _lock: Some(lock) };

@@ -13,6 +13,7 @@ use std::{
 use local::{
     home::{Home, HomeError, SystemClock, read_fleet},
     secrets::FileSecrets,
+    store::{Mode, Store},
 };
 use model::Scope;
 use ports::{Clock as _, SecretError, Secrets as _};
@@ -26,6 +27,57 @@ fn a_home_is_private_and_ignored_by_git() {
     assert_eq!(fs::read_to_string(path.join(".gitignore")).unwrap(), "*\n");
     assert!(home.objects().is_dir() && home.work().is_dir());
     assert!(home.store().starts_with(home.root()) && home.shim_socket().starts_with(home.root()));
+}
+
+/// A folder with these rights.
+fn folder_with(path: &Path, mode: u32) {
+    fs::create_dir_all(path).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+#[test]
+fn a_folder_that_others_can_enter_is_closed_with_all_its_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("home");
+    folder_with(&path, 0o755);
+    // As a former version may have left it.
+    for name in ["lock", "secrets.json"] {
+        fs::write(path.join(name), "").unwrap();
+        fs::set_permissions(path.join(name), fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    for store in ["new", "former"] {
+        let home = Home::open(&path).unwrap();
+        let open = Store::open(&home.store(), Mode::Own).unwrap();
+        assert_eq!(mode(&path), 0o700, "{store}");
+        let files = [".gitignore", "lock", "store.sqlite", "store.sqlite-wal", "store.sqlite-shm"];
+        for name in files {
+            assert_eq!(mode(&path.join(name)), 0o600, "{store}: {name}");
+        }
+        drop(open);
+        let store = fs::read(home.store()).unwrap();
+        fs::remove_file(home.store()).unwrap();
+        fs::write(home.store(), store).unwrap();
+        fs::set_permissions(home.store(), fs::Permissions::from_mode(0o644)).unwrap();
+        folder_with(&path, 0o750);
+    }
+}
+
+#[test]
+fn a_folder_of_everybody_is_refused_and_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shared");
+    folder_with(&path, 0o1777);
+    fs::write(path.join("work of others"), "").unwrap();
+    let error = Home::open(&path).unwrap_err();
+    let HomeError::Folder { doing, source, .. } = &error else { panic!("got {error:?}") };
+    assert_eq!(*doing, "make private");
+    assert!(source.to_string().contains("`work of others`") && source.to_string().contains("chmod 700"), "{source}");
+    assert_eq!(mode(&path), 0o1777);
+    assert_eq!(fs::read_dir(&path).unwrap().count(), 1, "nothing was made in it");
 }
 
 #[test]

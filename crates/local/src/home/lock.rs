@@ -3,13 +3,14 @@
 use std::{
     fs::{self, File, TryLockError},
     io::{self, Read as _, Seek as _, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
 use ports::Clock as _;
 use serde::{Deserialize, Serialize};
 
-use super::{Holder, HomeError, SystemClock};
+use super::{Holder, HomeError, SystemClock, close_file};
 use model::Timestamp;
 
 /// The lock while it is held; dropping the file, or the end of the process, frees it.
@@ -73,7 +74,9 @@ pub(super) fn holder(path: &Path) -> Result<Option<Holder>, HomeError> {
 
 /// The standard library marks the file close-on-exec: no unit inherits the lock.
 fn open(path: &Path) -> io::Result<File> {
-    fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
+    let file = fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    close_file(path)?;
+    Ok(file)
 }
 
 fn folder(path: &Path) -> PathBuf {

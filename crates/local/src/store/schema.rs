@@ -9,6 +9,7 @@ use rustix::{
 };
 
 use super::{Durability, Mode, OpenError};
+use crate::home::{close_file, create_file};
 
 /// Marks the file as ours: `Must`.
 const APPLICATION: i32 = 0x4d75_7374;
@@ -29,6 +30,10 @@ pub(super) fn open(path: &Path, mode: Mode, durability: Durability) -> Result<Co
         Mode::Own => OpenFlags::SQLITE_OPEN_CREATE,
         Mode::Visit => OpenFlags::empty(),
     };
+    // SQLite would make it for everybody. Where this fails, SQLite fails too and says why.
+    if mode == Mode::Own {
+        drop(create_file(path));
+    }
     let open = || -> rusqlite::Result<Result<Connection, OpenError>> {
         let mut connection = connect(path, create)?;
         let (application, found) = stamp(&connection)?;
@@ -39,6 +44,7 @@ pub(super) fn open(path: &Path, mode: Mode, durability: Durability) -> Result<Co
         if connection.is_readonly("main")? {
             return Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_READONLY), None));
         }
+        close_to_others(path);
         if found < VERSION {
             connection.pragma_update(None, "journal_mode", "wal")?;
             migrate(&mut connection)?;
@@ -51,6 +57,16 @@ pub(super) fn open(path: &Path, mode: Mode, durability: Durability) -> Result<Co
         Ok(Ok(connection))
     };
     open().unwrap_or_else(|error| Err(refused(path, error)))
+}
+
+/// Closes the store's files to others, also those that a former version made. The log and its index get the store's own mode when made.
+fn close_to_others(path: &Path) {
+    for ending in ["", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        // A file of another user: its owner decided who reads it.
+        drop(close_file(Path::new(&name)));
+    }
 }
 
 /// A connection that only reads.
