@@ -160,6 +160,37 @@ async fn an_artifact_with_a_secret_in_it_fails_and_is_not_altered() {
 }
 
 #[tokio::test]
+async fn what_is_told_of_an_artifact_shows_no_secret() {
+    let mut world = World::new().await;
+    let file = world.home.join("secrets.json");
+    fs::write(&file, r#"{"api": "hunter\"2-hunter2"}"#).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    // The bytes of the table hold the secret in no form that is looked for; the names of its columns, read, do.
+    let script = r#"
+        printf '"a","%s"\nx,1\n' "$(printf %s "$API_KEY" | sed 's/"/""/')" > $MUSTER_OUT/quoted.csv
+        mkdir $MUSTER_OUT/.muster
+        printf '{"used":"%s","rows":1}' "$(printf %s "$API_KEY" | sed 's/"/\\"/')" > $MUSTER_OUT/.muster/metrics.json"#;
+    let (assignment, outcome) = publish(&mut world, script, |assignment| {
+        assignment.secrets = BTreeMap::from([("API_KEY".to_owned(), "api".to_owned())]);
+    })
+    .await;
+    for words in [
+        "quoted.csv: its quality document held the value of secret API_KEY: it was masked",
+        "the unit's own metrics held the value of secret API_KEY: it was masked",
+    ] {
+        assert!(outcome.findings.iter().any(|finding| finding == words), "{words}: {:?}", outcome.findings);
+    }
+    let folder = world.objects(&assignment);
+    let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    for name in ["manifest.json", "signals/quoted.csv.quality.json"] {
+        assert!(!text(name).contains("2-hunter2"), "{name}: {}", text(name));
+    }
+    assert!(text("signals/quoted.csv.quality.json").contains("\"***\""), "the column is there, masked");
+    let manifest: serde_json::Value = serde_json::from_str(&text("manifest.json")).unwrap();
+    assert_eq!(manifest["metrics"], serde_json::json!({ "used": "***", "rows": 1 }));
+}
+
+#[tokio::test]
 async fn a_baseline_is_compared_with_and_a_missing_one_is_said() {
     let mut world = World::new().await;
     let (first, _) = publish(&mut world, TWO_FILES, |_| {}).await;

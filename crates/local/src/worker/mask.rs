@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use aho_corasick::{AhoCorasick, MatchKind};
 use base64::{Engine as _, engine::general_purpose};
 use ports::Secret;
+use serde_json::Value;
 
 /// What stands in the place of a secret value.
 const MASK: &[u8] = b"***";
@@ -52,6 +53,48 @@ impl Masks {
         self.push(&mut held, text.as_bytes(), &mut out);
         out.extend_from_slice(&self.rest(&mut held));
         String::from_utf8_lossy(&out).into_owned()
+    }
+
+    /// Replaces every secret value in the texts and names of a JSON value, and each number that is one. Gives the names of the secrets.
+    pub(crate) fn json(&self, value: &mut Value) -> BTreeSet<&str> {
+        let mut found = BTreeSet::new();
+        self.json_into(value, &mut found);
+        found
+    }
+
+    fn json_into<'a>(&'a self, value: &mut Value, found: &mut BTreeSet<&'a str>) {
+        match value {
+            Value::Null | Value::Bool(_) => {}
+            Value::Number(number) => {
+                let text = number.to_string();
+                // A number that only contains the digits of a secret is most often a count.
+                if let Some(owner) = self.patterns.iter().position(|pattern| *pattern == text.as_bytes()) {
+                    found.insert(self.names[self.owners[owner]].as_str());
+                    *value = Value::String(self.text(&text));
+                }
+            }
+            Value::String(text) => self.text_into(text, found),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.json_into(value, found)),
+            Value::Object(members) => {
+                *members = std::mem::take(members)
+                    .into_iter()
+                    .map(|(mut name, mut value)| {
+                        self.text_into(&mut name, found);
+                        self.json_into(&mut value, found);
+                        (name, value)
+                    })
+                    .collect();
+            }
+        }
+    }
+
+    fn text_into<'a>(&'a self, text: &mut String, found: &mut BTreeSet<&'a str>) {
+        let mut search = self.search();
+        search.push(text.as_bytes());
+        if !search.found.is_empty() {
+            found.extend(search.found.iter().map(|owner| self.names[*owner].as_str()));
+            *text = self.text(text);
+        }
     }
 
     /// Takes `bytes` of a stream, appends to `out` what is certain, and keeps in `held` what may be the beginning of a secret.
@@ -216,6 +259,17 @@ mod tests {
         for size in 1..20 {
             assert_eq!(in_pieces(&masks, b"abcdefgh abcdefg abcd abc", size), "*** ***efg *** abc", "in pieces of {size}");
         }
+    }
+
+    #[test]
+    fn a_json_value_is_masked_in_its_texts_names_and_numbers() {
+        let masks = masks(&["s3cr/t+k\"y", "471100", "never-there"]);
+        let mut value = serde_json::json!({
+            "a": ["x s3cr/t+k\"y", 471_100, 4_711_001, null, true],
+            "s3cr/t+k\"y": { "b": 1.5 },
+        });
+        assert_eq!(masks.json(&mut value).into_iter().collect::<Vec<_>>(), ["FIRST", "SECOND"]);
+        assert_eq!(value, serde_json::json!({ "a": ["x ***", "***", 4_711_001, null, true], "***": { "b": 1.5 } }));
     }
 
     #[test]

@@ -72,7 +72,7 @@ struct Manifest<'a> {
 
 /// Judges every file of the output folder and publishes all of them, or none.
 pub(crate) async fn publish(job: &Job, objects: &dyn Objects) -> Publication {
-    let output = match walk(&job.out, &job.key) {
+    let mut output = match walk(&job.out, &job.key) {
         Ok(output) => output,
         Err(error) => return Publication::failed(format!("the output folder could not be read: {error}")),
     };
@@ -80,6 +80,11 @@ pub(crate) async fn publish(job: &Job, objects: &dyn Objects) -> Publication {
     judged.absent(job, &output);
     for finding in &output.findings {
         judged.note(Verdict::Warn, finding.clone());
+    }
+    if let (Some(masks), Some(metrics)) = (&job.masks, &mut output.metrics) {
+        for name in masks.json(metrics) {
+            judged.note(Verdict::Warn, format!("the unit's own metrics held the value of secret {name}: it was masked"));
+        }
     }
     let mut artifacts = Vec::new();
     let mut sources = Vec::new();
@@ -135,11 +140,24 @@ async fn judge(
     for check in document.checks.iter().filter(|check| check.verdict >= Verdict::Warn) {
         judged.note(check.verdict, format!("{}: {}", file.path, check.message));
     }
-    for name in reader.search.iter().flat_map(Search::names) {
+    let leaked: Vec<&str> = reader.search.iter().flat_map(Search::names).collect();
+    for name in &leaked {
         judged.note(Verdict::Fail, format!("{}: artifact contains the value of secret {name}", file.path));
         document.verdict = document.verdict.max(Verdict::Fail);
     }
     judged.verdict(document.verdict, rule);
+    let (summary, shown) = match &job.masks {
+        None => (document.summary(), serde_json::to_vec(&document)?),
+        Some(masks) => {
+            let mut shown = serde_json::to_value(&document)?;
+            // A value may stand in the file in a form that only reading it as a table undoes.
+            for name in masks.json(&mut shown).into_iter().filter(|name| !leaked.contains(name)) {
+                let sentence = format!("{}: its quality document held the value of secret {name}: it was masked", file.path);
+                judged.note(Verdict::Warn, sentence);
+            }
+            (masks.text(&document.summary()), serde_json::to_vec(&shown)?)
+        }
+    };
     let record = ArtifactRecord {
         path: file.path.clone(),
         key: file.key.clone(),
@@ -148,9 +166,9 @@ async fn judge(
         rows: document.rows(),
         verdict: document.verdict,
         signals: file.signals.clone(),
-        summary: document.summary(),
+        summary,
     };
-    Ok((record, serde_json::to_vec(&document)?))
+    Ok((record, shown))
 }
 
 /// The document of the same artifact in the last accepted run. One that cannot be read is said and does not hinder.
@@ -216,14 +234,13 @@ impl Judged {
         }
     }
 
-    fn publication(mut self, mut artifacts: Vec<ArtifactRecord>, masks: Option<&Masks>) -> Publication {
+    fn publication(mut self, artifacts: Vec<ArtifactRecord>, masks: Option<&Masks>) -> Publication {
         self.notes.sort_by_key(|(verdict, _)| std::cmp::Reverse(*verdict));
         // A file that was left out makes the whole suspicious even where every file in it is good.
         let noted = self.notes.iter().map(|(verdict, _)| *verdict).max();
         let mut findings: Vec<String> = self.notes.into_iter().map(|(_, sentence)| sentence).collect();
         if let Some(masks) = masks {
             findings.iter_mut().chain(&mut self.problems).for_each(|text| *text = masks.text(text));
-            artifacts.iter_mut().for_each(|artifact| artifact.summary = masks.text(&artifact.summary));
         }
         Publication {
             artifacts,
