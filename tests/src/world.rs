@@ -10,8 +10,10 @@ use local::{
     store::{Mode, Store},
 };
 use manifest::SourceFile;
-use model::{EventKind, Run, RunId, RunOptions, Scope, Selection, Tier, Timestamp};
+use model::{EventKind, LaunchKind, Run, RunId, RunOptions, Scope, Selection, Tier, Timestamp};
+use ports::Runs as _;
 use serde_json::{Value, json};
+use testkit::FailsAt;
 use tokio::sync::broadcast::error::RecvError;
 
 use crate::ScriptedLauncher;
@@ -27,6 +29,8 @@ pub struct World {
     pub launcher: ScriptedLauncher,
     /// The scope of every story.
     pub scope: Scope,
+    /// What is stored, past any fault.
+    store: Store,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -40,6 +44,14 @@ impl World {
     /// # Panics
     /// Where the folder cannot be used.
     pub fn open(folder: &Path) -> World {
+        World::with(folder, &FailsAt::never())
+    }
+
+    /// The same, over ports of which one call fails.
+    ///
+    /// # Panics
+    /// Where the folder cannot be used.
+    pub fn with(folder: &Path, fault: &FailsAt) -> World {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
         let guard = runtime.enter();
         let clock = Arc::new(SystemClock);
@@ -47,18 +59,19 @@ impl World {
         let objects = Arc::new(FolderObjects::open(&folder.join("objects")).expect("the objects open"));
         let (launcher, reports) = ScriptedLauncher::new(clock.clone());
         let app = App::new(Ports {
-            registry: Arc::new(store.clone()),
-            runs: Arc::new(store.clone()),
-            objects: objects.clone(),
-            launcher: Arc::new(launcher.clone()),
+            registry: fault.registry(Arc::new(store.clone())),
+            runs: fault.runs(Arc::new(store.clone())),
+            objects: fault.objects(objects.clone()),
+            launcher: fault.launcher(Arc::new(launcher.clone())),
             clock: clock.clone(),
             ids: Arc::new(RandomIds::default()),
+            launches: &[LaunchKind::Process],
             target,
         });
-        let engine = Engine::new(store, objects, Arc::new(launcher.clone()), clock, Arc::new(app.clone()), reports);
+        let engine = Engine::new(store.clone(), objects, Arc::new(launcher.clone()), clock, Arc::new(app.clone()), reports);
         app.attach(engine.expect("our own machine parses"));
         drop(guard);
-        World { app, launcher, scope: Scope::local(), runtime }
+        World { app, launcher, scope: Scope::local(), store, runtime }
     }
 
     /// Runs a future of the story.
@@ -105,7 +118,7 @@ impl World {
     pub fn wait(&self, run: RunId) -> Run {
         let mut events = self.app.subscribe();
         let found = self.block(async {
-            let found = self.app.run(&self.scope, run).await.expect("the run is there");
+            let found = self.store.run(&self.scope, run).await.expect("the run is there").value;
             if found.state.is_terminal() {
                 return found;
             }
@@ -125,7 +138,7 @@ impl World {
             tokio::time::timeout(PATIENCE, ended)
                 .await
                 .unwrap_or_else(|_| panic!("waited {PATIENCE:?} in vain for the end of {run}"));
-            self.app.run(&self.scope, run).await.expect("the run is there")
+            self.store.run(&self.scope, run).await.expect("the run is there").value
         });
         assert!(found.state.is_terminal(), "{run} said that it has ended");
         found

@@ -9,9 +9,11 @@ use std::{
 
 use engine::gate::Gate;
 use model::{
-    Execution, ExecutionId, LimitName, Outcome, ProcessIdentity, Run, RunId, Scope, Tier, TierName, Timestamp, Unit, UnitName,
+    Execution, ExecutionId, Limit, LimitName, Outcome, ProcessIdentity, Run, RunId, Scope, StopCause, Tier, TierName, Timestamp,
+    Unit, UnitName,
 };
 use ports::Stored;
+use serde_json::Value;
 
 /// A run in hand.
 #[derive(Debug)]
@@ -30,10 +32,21 @@ pub(crate) struct Live {
     pub token: Option<String>,
     /// Evidence that came and is not settled yet.
     pub outcome: Option<Box<Outcome>>,
-    /// The program was seen running and the record does not say so yet.
-    pub seen: Option<(u32, ProcessIdentity, Timestamp)>,
+    /// The answer to the admission, until it is delivered.
+    pub answer: Option<Value>,
+    /// A stop that the launcher did not take yet.
+    pub stop: Option<(u32, StopCause)>,
+    /// What was seen of the attempt and the record does not say yet.
+    pub seen: Option<Seen>,
     /// The store did not take the permits: the gate is to be asked once more.
     pub ask_again: bool,
+}
+
+/// What was seen of an attempt.
+#[derive(Debug)]
+pub(crate) enum Seen {
+    Running { attempt: u32, process: ProcessIdentity, started_at: Timestamp },
+    Publishing { attempt: u32 },
 }
 
 /// The record of an execution in hand; the lock is held across its writes, so that they follow one another.
@@ -41,7 +54,7 @@ pub(crate) type Record = Arc<tokio::sync::Mutex<Option<Stored<Execution>>>>;
 
 /// A time limit that this process watches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Limit {
+pub(crate) enum TimeLimit {
     Waiting,
     Starting(u32),
 }
@@ -55,7 +68,7 @@ pub(crate) struct Board {
     units: Mutex<HashMap<(Scope, UnitName, u64), Arc<Unit>>>,
     tiers: Mutex<HashMap<(Scope, TierName), Arc<Tier>>>,
     limits: Mutex<HashMap<(Scope, LimitName), u32>>,
-    deadlines: Mutex<BTreeSet<(Timestamp, ExecutionId, Limit)>>,
+    deadlines: Mutex<BTreeSet<(Timestamp, ExecutionId, TimeLimit)>>,
     foreign: Mutex<u64>,
 }
 
@@ -87,6 +100,10 @@ impl Board {
         lock(&self.records).retain(|execution, _| execution.run != run);
         lock(&self.live).retain(|execution, _| execution.run != run);
         lock(&self.deadlines).retain(|(_, execution, _)| execution.run != run);
+        if lock(&self.runs).is_empty() {
+            // Revisions that no run in hand pins are read again when one does.
+            lock(&self.units).clear();
+        }
     }
 
     pub(crate) fn record(&self, execution: ExecutionId) -> Record {
@@ -107,15 +124,9 @@ impl Board {
         look(lock(&self.live).entry(execution).or_default())
     }
 
-    /// Executions seen running whose record does not say so yet.
-    pub(crate) fn take_seen(&self) -> Vec<(ExecutionId, (u32, ProcessIdentity, Timestamp))> {
-        lock(&self.live).iter_mut().filter_map(|(execution, live)| live.seen.take().map(|seen| (*execution, seen))).collect()
-    }
-
-    /// Executions for which the gate is to be asked once more.
-    pub(crate) fn take_ask_again(&self) -> Vec<ExecutionId> {
-        let mut all = lock(&self.live);
-        all.iter_mut().filter_map(|(execution, live)| std::mem::take(&mut live.ask_again).then_some(*execution)).collect()
+    /// Takes something off every live entry that has it.
+    pub(crate) fn take<T>(&self, take: impl Fn(&mut Live) -> Option<T>) -> Vec<(ExecutionId, T)> {
+        lock(&self.live).iter_mut().filter_map(|(execution, live)| take(live).map(|taken| (*execution, taken))).collect()
     }
 
     pub(crate) fn unit(&self, scope: &Scope, name: &UnitName, revision: u64) -> Option<Arc<Unit>> {
@@ -132,24 +143,26 @@ impl Board {
         lock(&self.tiers).get(&(scope.clone(), name.clone())).cloned()
     }
 
-    pub(crate) fn put_tier(&self, scope: &Scope, tier: Tier) {
-        lock(&self.tiers).insert((scope.clone(), tier.name.clone()), Arc::new(tier));
+    /// Makes these the scope's tiers and shared limits: what is not among them is declared no more.
+    pub(crate) fn put_compute(&self, scope: &Scope, tiers: Vec<Tier>, limits: Vec<Limit>) {
+        let mut known = lock(&self.tiers);
+        known.retain(|(owner, _), _| owner != scope);
+        known.extend(tiers.into_iter().map(|tier| ((scope.clone(), tier.name.clone()), Arc::new(tier))));
+        let mut known = lock(&self.limits);
+        known.retain(|(owner, _), _| owner != scope);
+        known.extend(limits.into_iter().map(|limit| ((scope.clone(), limit.name), limit.limit)));
     }
 
     pub(crate) fn limit(&self, scope: &Scope, name: &LimitName) -> Option<u32> {
         lock(&self.limits).get(&(scope.clone(), name.clone())).copied()
     }
 
-    pub(crate) fn put_limit(&self, scope: &Scope, name: LimitName, limit: u32) {
-        lock(&self.limits).insert((scope.clone(), name), limit);
-    }
-
-    pub(crate) fn watch(&self, at: Timestamp, execution: ExecutionId, limit: Limit) {
+    pub(crate) fn watch(&self, at: Timestamp, execution: ExecutionId, limit: TimeLimit) {
         lock(&self.deadlines).insert((at, execution, limit));
     }
 
     /// Time limits that have passed; each is given once.
-    pub(crate) fn due(&self, now: Timestamp) -> Vec<(ExecutionId, Limit)> {
+    pub(crate) fn due(&self, now: Timestamp) -> Vec<(ExecutionId, TimeLimit)> {
         let mut deadlines = lock(&self.deadlines);
         let mut due = Vec::new();
         while let Some(first) = deadlines.first().copied().filter(|(at, _, _)| *at <= now) {

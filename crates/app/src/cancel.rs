@@ -19,7 +19,7 @@ const TRIES: usize = 5;
 pub struct Cancelled {
     /// The run or execution.
     pub id: String,
-    /// `cancelling`, or `cancelled` where nothing had started.
+    /// `cancelling` for a run until it is closed; for an execution its status now.
     pub status: &'static str,
     /// How many executions have to stop.
     pub stopping: usize,
@@ -96,7 +96,7 @@ impl App {
     pub(crate) async fn cancel_one(&self, open: &OpenRun, id: ExecutionId, request: CancelRequest) -> Result<bool, Fault> {
         let changed = self.change(open, id, execution::Command::Cancel(request)).await?;
         if changed.answer == Answered::AlreadySo {
-            self.stop_cancelled(open, &changed.execution).await;
+            self.stop_cancelled(open, &changed.execution);
         }
         Ok(changed.execution.running().is_some())
     }

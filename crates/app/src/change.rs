@@ -1,5 +1,7 @@
 //! One way to change an execution: load, decide, write with conditions, then carry the effects out.
 
+use std::task::Poll;
+
 use engine::{
     execution::{self, Answer, Command, Effect},
     gate::{Decision, ItemEnd, Ruling},
@@ -44,16 +46,21 @@ impl App {
             let now = self.ports().clock.now();
             let (next, effects) = match execution::decide(&stored.value, &command, now) {
                 Answer::Applied(next, effects) => (*next, effects),
-                Answer::AlreadySo => return Ok(keep(&mut held, stored, Answered::AlreadySo)),
+                Answer::AlreadySo => {
+                    let kept = keep(&mut held, stored, Answered::AlreadySo);
+                    drop(held);
+                    self.carry_out_again(open, &kept.execution).await;
+                    return Ok(kept);
+                }
                 Answer::Stale => {
                     debug!(execution = %id, "late report kept out");
                     return Ok(keep(&mut held, stored, Answered::Stale));
                 }
                 Answer::Refused(why) => return Ok(keep(&mut held, stored, Answered::Refused(why))),
             };
-            let event = event_of(open, &stored.value, &next, &command, now);
+            let event = event_of(open, &next, &command, now);
             let changes = changes_of(&stored, &next, &effects, event.clone());
-            match self.ports().runs.write(&open.scope, changes).await {
+            match self.write_releasing(open, &next, &effects, changes).await {
                 Ok(()) => {
                     *held = Some(Stored { value: next.clone(), version: stored.version + 1 });
                     drop(held);
@@ -62,13 +69,41 @@ impl App {
                     return Ok(Changed { execution: next, answer: Answered::Applied });
                 }
                 Err(StoreError::Conflict(what)) => debug!(execution = %id, what, "overtaken; deciding anew"),
-                Err(error) => {
-                    *held = Some(stored);
-                    return Err(Fault::store("write the execution", error));
-                }
+                // Whether it was written is not known: the next look reads the store.
+                Err(error) => return Err(Fault::store("write the execution", error)),
             }
         }
         Err(Fault::store("write the execution", StoreError::Conflict(format!("execution {id}"))))
+    }
+
+    /// Queues the write and lets the gate have the slots that it frees at once: whoever gets them is written behind it, so with it or after
+    /// it, and on condition that they are free. Everything else waits until the write is durable.
+    async fn write_releasing(
+        &self,
+        open: &OpenRun,
+        next: &Execution,
+        effects: &[Effect],
+        changes: Vec<Change>,
+    ) -> Result<(), StoreError> {
+        let mut write = self.ports().runs.write(&open.scope, changes);
+        let queued = std::future::poll_fn(|context| Poll::Ready(write.as_mut().poll(context))).await;
+        let freed = effects.iter().find_map(|effect| match effect {
+            Effect::FreeSlots(permits) if !permits.is_empty() => Some(permits),
+            Effect::FreeSlots(_) | Effect::Stop { .. } | Effect::Ended | Effect::Resume { .. } => None,
+        });
+        let written = match (queued, freed) {
+            (Poll::Ready(written), _) => return written,
+            (Poll::Pending, None) => return write.await,
+            (Poll::Pending, Some(_)) => {
+                let rulings = self.board().gate().release(next.id, None);
+                self.follow(rulings);
+                write.await
+            }
+        };
+        if let (Err(_), Some(permits)) = (&written, freed) {
+            self.board().gate().occupy(next.id, permits);
+        }
+        written
     }
 
     pub(crate) async fn load(&self, scope: &Scope, id: ExecutionId) -> Result<Stored<Execution>, Fault> {
@@ -89,11 +124,26 @@ impl App {
                     rulings.extend(gate.release(execution.id, ends));
                 }
                 Effect::Stop { attempt, cause } => self.stop_attempt(open.scope.clone(), execution.id, attempt, cause),
-                Effect::Ended => self.answer_token(execution.id, &not_launched()),
+                Effect::Ended => self.answer(execution.id, not_launched()),
                 Effect::Resume { .. } => {}
             }
         }
         self.follow(rulings);
+    }
+
+    /// What follows from where an execution stands, once more: an earlier write may have been made and its answer lost. Each part changes
+    /// nothing where it was done before.
+    pub(crate) async fn carry_out_again(&self, open: &OpenRun, execution: &Execution) {
+        if execution.running().is_some() {
+            self.granted(open, execution).await;
+            return;
+        }
+        let end = execution.state.is_terminal().then_some(ItemEnd { state: execution.state, verdict: execution.verdict });
+        let rulings = self.board().gate().release(execution.id, end);
+        self.follow(rulings);
+        if end.is_some() {
+            self.answer(execution.id, not_launched());
+        }
     }
 
     /// Carries rulings of the gate out, each by itself.
@@ -124,6 +174,7 @@ impl App {
                 self.give_back(id);
                 // Where an attempt is under way, what it holds is in its record.
                 self.board().gate().occupy(id, &execution.permits);
+                self.carry_out_again(open, &execution).await;
             }
             Err(fault) => {
                 warn!(execution = %id, error = %fault, "permits not written; asking again at the next tick");
@@ -154,27 +205,40 @@ impl App {
         }
     }
 
-    /// Gives the waiting state machine its answer.
-    pub(crate) fn answer_token(&self, id: ExecutionId, permit: &Value) {
-        let Some(token) = self.board().live(id, |live| live.token.take()) else { return };
-        let (app, permit) = (self.clone(), permit.clone());
+    /// Gives the waiting state machine its answer; an answer that is not delivered is owed until it is.
+    pub(crate) fn answer(&self, id: ExecutionId, permit: Value) {
+        self.board().live(id, |live| live.answer = Some(permit));
+        self.deliver(id);
+    }
+
+    pub(crate) fn deliver(&self, id: ExecutionId) {
+        let owed: Option<(String, Value)> = self.board().live(id, |live| match (live.token.take(), live.answer.take()) {
+            (Some(token), Some(answer)) => Some((token, answer)),
+            (token, answer) => {
+                (live.token, live.answer) = (token, answer);
+                None
+            }
+        });
+        let (Some((token, answer)), Ok(engine)) = (owed, self.engine().cloned()) else { return };
+        let app = self.clone();
         tokio::spawn(async move {
-            let Ok(engine) = app.engine() else { return };
-            if let Err(error) = engine.resume(&token, Ok::<Value, StepError>(permit)).await {
-                warn!(execution = %id, error = %chain(&error), "token not answered; the next tick asks again");
-                app.board().live(id, |live| live.token = Some(token));
+            if let Err(error) = engine.resume(&token, Ok::<Value, StepError>(answer.clone())).await {
+                warn!(execution = %id, error = %chain(&error), "admission not answered; the next tick answers");
+                app.board().live(id, |live| (live.token, live.answer) = (Some(token), Some(answer)));
             }
         });
     }
 
+    /// Asks the launcher to stop an attempt; a stop that it did not take is owed until it does.
     pub(crate) fn stop_attempt(&self, scope: Scope, id: ExecutionId, attempt: u32, cause: StopCause) {
         if !self.owns() {
             return;
         }
         let app = self.clone();
         tokio::spawn(async move {
-            if let Err(error) = app.ports().launcher.stop(&scope, id, attempt, cause).await {
-                warn!(execution = %id, attempt, error = %chain(&error), "stop not delivered; the next tick asks again");
+            if let Err(error) = app.ports().launcher.stop(&scope, id, attempt, cause.clone()).await {
+                warn!(execution = %id, attempt, error = %chain(&error), "stop not delivered; the next tick delivers it");
+                app.board().live(id, |live| live.stop = Some((attempt, cause)));
             }
         });
     }
@@ -208,16 +272,16 @@ fn changes_of(stored: &Stored<Execution>, next: &Execution, effects: &[Effect], 
     changes
 }
 
-fn event_of(open: &OpenRun, before: &Execution, next: &Execution, command: &Command, now: model::Timestamp) -> Option<Event> {
-    let attempt = next.attempt().map_or(0, |attempt| attempt.number);
-    let (kind, step) = match command {
-        _ if next.state.is_terminal() => (EventKind::ExecutionEnded, "ended".to_owned()),
-        Command::Grant { .. } => (EventKind::AttemptGranted, format!("granted-{attempt}")),
-        Command::Settle(_) => (EventKind::AttemptEnded, format!("ended-{attempt}")),
-        Command::Cancel(_) => (EventKind::CancelRequested, "cancel".to_owned()),
-        Command::Start { .. } | Command::Publish { .. } | Command::Refuse { .. } => return None,
+fn event_of(open: &OpenRun, next: &Execution, command: &Command, now: model::Timestamp) -> Option<Event> {
+    let last = next.attempt();
+    let attempt = last.map_or(0, |attempt| attempt.number);
+    let (kind, step) = match (next.state.is_terminal(), command) {
+        (true, _) => (EventKind::ExecutionEnded, "ended".to_owned()),
+        (false, Command::Grant { .. }) => (EventKind::AttemptGranted, format!("granted-{attempt}")),
+        (false, Command::Settle(_)) => (EventKind::AttemptEnded, format!("ended-{attempt}")),
+        (false, Command::Cancel(_)) => (EventKind::CancelRequested, "cancel".to_owned()),
+        (false, Command::Start { .. } | Command::Publish { .. } | Command::Refuse { .. }) => return None,
     };
-    let last = next.attempt().filter(|_| before.attempts.len() <= next.attempts.len());
     let data = json!({
         "run": next.id.run, "item": next.id.item, "unit": next.unit, "state": next.state, "attempt": attempt,
         "reason": next.reason.as_ref().or_else(|| last.and_then(|last| last.reason.as_ref())),

@@ -1,7 +1,7 @@
 //! Use cases: load, decide, save, carry out. The only place where decisions of `engine` meet the ports.
 //!
 //! [`App`] is what every root wires and every caller (CLI, API, Lambda function) speaks to. A reader's way: a use case here
-//! ([`App::start`], [`App::cancel`], …) → the decision in `engine` → the port in `ports`. The steps that the state machine
+//! ([`App::start`], [`App::cancel_run`], …) → the decision in `engine` → the port in `ports`. The steps that the state machine
 //! `statemachines/run.asl.json` calls are in [`mod@steps`].
 
 mod board;
@@ -20,7 +20,7 @@ mod why;
 
 use std::sync::{Arc, OnceLock};
 
-use model::{Event, Tier};
+use model::{Event, LaunchKind, Tier};
 use ports::{Clock, Engine, Ids, Launcher, Objects, Registry, Runs};
 use serde_json::Value;
 use tokio::sync::broadcast;
@@ -50,6 +50,8 @@ pub struct Ports {
     pub clock: Arc<dyn Clock>,
     /// New ids.
     pub ids: Arc<dyn Ids>,
+    /// The kinds of launch that `launcher` carries out.
+    pub launches: &'static [LaunchKind],
     /// Where the state machine launches tasks of a tier: `cluster`, `taskDefinition`, `capacityProviderStrategy`, `networkConfiguration`.
     pub target: fn(&Tier) -> Value,
 }

@@ -208,7 +208,7 @@ impl App {
         for execution in executions {
             let Some(attempt) = execution.output else { continue };
             let folder = ObjectKey::attempt(scope, execution.id, attempt);
-            let outcome = self.stored_outcome(&folder).await;
+            let outcome = self.stored_outcome(&folder).await?;
             let artifacts = outcome.map(|outcome| outcome.artifacts).unwrap_or_default();
             lists.push(ArtifactList { execution: execution.id, unit: execution.unit, attempt, artifacts });
         }

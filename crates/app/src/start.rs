@@ -160,11 +160,19 @@ impl App {
 
     /// Runs that have not ended, newest first.
     pub(crate) async fn unfinished_runs(&self, scope: &Scope) -> Result<Vec<Run>, Fault> {
-        const MOST: usize = 1_000;
-        let filter = RunFilter { states: vec![RunState::Created, RunState::Started], limit: MOST, ..RunFilter::default() };
-        let page =
-            self.ports().runs.runs(scope, &filter).await.map_err(|error| Fault::store("list the unfinished runs", error))?;
-        Ok(page.items.into_iter().map(|stored| stored.value).collect())
+        const PAGE: usize = 200;
+        let states = vec![RunState::Created, RunState::Started];
+        let mut filter = RunFilter { states, limit: PAGE, ..RunFilter::default() };
+        let mut unfinished = Vec::new();
+        loop {
+            let page = self.ports().runs.runs(scope, &filter).await;
+            let page = page.map_err(|error| Fault::store("list the unfinished runs", error))?;
+            unfinished.extend(page.items.into_iter().map(|stored| stored.value));
+            filter.before = unfinished.last().map(|run: &Run| run.id);
+            if !page.more {
+                return Ok(unfinished);
+            }
+        }
     }
 }
 

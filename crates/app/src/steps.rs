@@ -10,9 +10,10 @@ use async_trait::async_trait;
 use engine::assign;
 use model::{Assignment, Baseline, ExecutionId, ObjectKey, Outcome, Scope};
 pub(crate) use open::{execution_of, switch_words, tiers};
-use ports::{Report, Step, StepError, Steps};
+use ports::{ObjectError, Report, Step, StepError, Steps};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tracing::warn;
 
 use crate::{App, Fault, board::OpenRun};
 
@@ -42,12 +43,13 @@ impl Steps for App {
         };
         let unit = self.unit(scope, &stored.unit, stored.revision).await?;
         let tier = self.tier(scope, &stored.tier).await?;
-        let baselines = self.baselines(&open, &stored).await;
+        let baselines = self.baselines(&open, &stored).await?;
         Ok(assign::assignment(&open.run, &stored, running.number, &unit, &tier, baselines))
     }
 
     async fn observe(&self, report: &Report) -> Result<(), StepError> {
-        self.observed(report).map_err(StepError::from)
+        self.observed(report);
+        Ok(())
     }
 }
 
@@ -66,16 +68,26 @@ impl App {
     }
 
     /// The signals documents of the last accepted run that is comparable.
-    async fn baselines(&self, open: &OpenRun, execution: &model::Execution) -> Vec<Baseline> {
-        let Some((accepted, attempt)) = open.baselines.get(&execution.id.item) else { return Vec::new() };
-        let outcome = self.stored_outcome(&ObjectKey::attempt(&open.scope, *accepted, *attempt)).await;
+    async fn baselines(&self, open: &OpenRun, execution: &model::Execution) -> Result<Vec<Baseline>, Fault> {
+        let Some((accepted, attempt)) = open.baselines.get(&execution.id.item) else { return Ok(Vec::new()) };
+        let outcome = self.stored_outcome(&ObjectKey::attempt(&open.scope, *accepted, *attempt)).await?;
         let artifacts = outcome.map(|outcome| outcome.artifacts).unwrap_or_default();
-        artifacts.into_iter().map(|artifact| Baseline { path: artifact.path, key: artifact.signals }).collect()
+        Ok(artifacts.into_iter().map(|artifact| Baseline { path: artifact.path, key: artifact.signals }).collect())
     }
 
-    /// The outcome that a worker left, if it did and it can be read.
-    pub(crate) async fn stored_outcome(&self, attempt: &ObjectKey) -> Option<Outcome> {
-        let content = self.ports().objects.get(&attempt.outcome()).await.ok()?;
-        serde_json::from_slice(&content).ok()
+    /// The outcome that a worker left. A store that does not answer is no absence: only a missing object is.
+    pub(crate) async fn stored_outcome(&self, attempt: &ObjectKey) -> Result<Option<Outcome>, Fault> {
+        let content = match self.ports().objects.get(&attempt.outcome()).await {
+            Ok(content) => content,
+            Err(ObjectError::NotFound(_)) => return Ok(None),
+            Err(error) => return Err(Fault::object("read an outcome", &error)),
+        };
+        match serde_json::from_slice(&content) {
+            Ok(outcome) => Ok(Some(outcome)),
+            Err(error) => {
+                warn!(%attempt, %error, "outcome cannot be read");
+                Ok(None)
+            }
+        }
     }
 }

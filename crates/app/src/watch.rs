@@ -7,8 +7,7 @@ use tracing::warn;
 
 use crate::{
     App, Fault,
-    board::{Limit, OpenRun},
-    fault::chain,
+    board::{OpenRun, Seen, TimeLimit},
 };
 
 impl App {
@@ -16,6 +15,7 @@ impl App {
     /// other processes wrote. Call it every fraction of a second; it reads the store only when somebody else wrote.
     pub async fn tick(&self) {
         self.write_seen().await;
+        self.deliver_owed();
         self.keep_limits().await;
         self.ask_again().await;
         if let Err(fault) = self.follow_others().await {
@@ -24,12 +24,27 @@ impl App {
     }
 
     async fn write_seen(&self) {
-        for (execution, (attempt, process, started_at)) in self.board().take_seen() {
+        for (execution, seen) in self.board().take(|live| live.seen.take()) {
             let Some(open) = self.board().run(execution.run) else { continue };
-            let command = Command::Start { attempt, process, started_at };
+            let command = match seen {
+                Seen::Running { attempt, process, started_at } => Command::Start { attempt, process, started_at },
+                Seen::Publishing { attempt } => Command::Publish { attempt },
+            };
             if let Err(fault) = self.change(&open, execution, command).await {
-                warn!(%execution, error = %fault, "start not written");
+                warn!(%execution, error = %fault, "progress not written");
             }
+        }
+    }
+
+    /// What the launcher or the engine did not take when it was told.
+    fn deliver_owed(&self) {
+        for (execution, (attempt, cause)) in self.board().take(|live| live.stop.take()) {
+            if let Some(open) = self.board().run(execution.run) {
+                self.stop_attempt(open.scope.clone(), execution, attempt, cause);
+            }
+        }
+        for (execution, ()) in self.board().take(|live| (live.token.is_some() && live.answer.is_some()).then_some(())) {
+            self.deliver(execution);
         }
     }
 
@@ -43,35 +58,39 @@ impl App {
         }
     }
 
-    async fn limit_passed(&self, open: &OpenRun, id: ExecutionId, limit: Limit) -> Result<(), Fault> {
+    async fn limit_passed(&self, open: &OpenRun, id: ExecutionId, limit: TimeLimit) -> Result<(), Fault> {
         let execution = self.current(open, id).await?;
         let unit = self.unit(&open.scope, &execution.unit, execution.revision).await?;
         match limit {
-            Limit::Waiting if execution.running().is_none() && !execution.state.is_terminal() => {
+            TimeLimit::Waiting if execution.running().is_none() && !execution.state.is_terminal() => {
                 let Some(limit) = unit.timeouts.waiting else { return Ok(()) };
                 let reason = Reason::TimedOut { phase: "waiting".to_owned(), limit };
                 let message = format!("timed out: it waited in the queue for longer than {limit}");
                 self.change(open, id, Command::Refuse { reason, message }).await?;
             }
-            Limit::Starting(attempt) => {
+            TimeLimit::Starting(attempt) => {
                 let launching = execution.running().filter(|running| running.number == attempt && running.started_at.is_none());
                 if launching.is_some() {
                     self.stop_attempt(open.scope.clone(), id, attempt, StopCause::TimedOut { limit: unit.timeouts.starting });
                 }
             }
-            Limit::Waiting => {}
+            TimeLimit::Waiting => {}
         }
         Ok(())
     }
 
     async fn ask_again(&self) {
-        for id in self.board().take_ask_again() {
+        for (id, ()) in self.board().take(|live| std::mem::take(&mut live.ask_again).then_some(())) {
             let Some(open) = self.board().run(id.run) else { continue };
             let asked = match self.current(&open, id).await {
-                Ok(execution) if execution.running().is_none() && !execution.state.is_terminal() => {
-                    self.ask(&open, &execution).await
+                Ok(execution) if execution.state.is_terminal() => Ok(()),
+                Ok(execution) if execution.running().is_none() => self.ask(&open, &execution).await,
+                Ok(execution) => {
+                    // The permits were written after all.
+                    self.board().gate().occupy(id, &execution.permits);
+                    self.granted(&open, &execution).await;
+                    Ok(())
                 }
-                Ok(_) => Ok(()),
                 Err(fault) => Err(fault),
             };
             if let Err(fault) = asked {
@@ -129,15 +148,12 @@ impl App {
         rulings.extend(gate.release(execution.id, Some(end)));
         drop(gate);
         self.follow(rulings);
-        self.answer_token(execution.id, &crate::change::not_launched());
+        self.answer(execution.id, crate::change::not_launched());
     }
 
     /// Asks the launcher to stop the attempt under way of a cancelled execution; repeated until the proof is there.
-    pub(crate) async fn stop_cancelled(&self, open: &OpenRun, execution: &model::Execution) {
+    pub(crate) fn stop_cancelled(&self, open: &OpenRun, execution: &model::Execution) {
         let Some(attempt) = execution.running().map(|attempt| attempt.number) else { return };
-        let stopped = self.ports().launcher.stop(&open.scope, execution.id, attempt, StopCause::Cancelled).await;
-        if let Err(error) = stopped {
-            warn!(execution = %execution.id, error = %chain(&error), "stop not delivered");
-        }
+        self.stop_attempt(open.scope.clone(), execution.id, attempt, StopCause::Cancelled);
     }
 }

@@ -14,7 +14,7 @@ use local::{
     worker,
 };
 use manifest::Fleet;
-use model::{Assignment, ExecutionId, Kind, Scope, StopCause, Tier};
+use model::{Assignment, ExecutionId, Kind, LaunchKind, Scope, StopCause, Tier};
 use ports::{LaunchError, Launcher, Objects, Observation, Registry, Runs, Steps};
 use serde_json::{Value, json};
 use tokio::task::AbortHandle;
@@ -143,7 +143,16 @@ fn nobody() -> Console {
 }
 
 fn ports(registry: Arc<dyn Registry>, runs: Arc<dyn Runs>, objects: Arc<dyn Objects>, launcher: Arc<dyn Launcher>) -> Ports {
-    Ports { registry, runs, objects, launcher, clock: Arc::new(SystemClock), ids: Arc::new(RandomIds::default()), target }
+    Ports {
+        registry,
+        runs,
+        objects,
+        launcher,
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(RandomIds::default()),
+        launches: &[LaunchKind::Process],
+        target,
+    }
 }
 
 /// Where the state machine launches tasks; the embedded engine reads none of it.

@@ -57,7 +57,7 @@ pub struct Unit {
     /// How long each part of an execution may take.
     pub timeouts: Timeouts,
     /// What an exit code means where it differs from the default (0 success, 75 retry, others fail).
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", with = "by_code")]
     pub exit_codes: BTreeMap<u8, ExitMeaning>,
     /// Rules for what the unit publishes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -65,6 +65,24 @@ pub struct Unit {
     /// The schedule as written: kept, not yet acted on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Value>,
+}
+
+/// Codes are text as keys of JSON, and stay text while a tagged definition is read.
+mod by_code {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    use super::ExitMeaning;
+
+    pub(super) fn serialize<S: Serializer>(codes: &BTreeMap<u8, ExitMeaning>, serializer: S) -> Result<S::Ok, S::Error> {
+        codes.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u8, ExitMeaning>, D::Error> {
+        let codes = BTreeMap::<String, ExitMeaning>::deserialize(deserializer)?;
+        codes.into_iter().map(|(code, meaning)| Ok((code.parse().map_err(D::Error::custom)?, meaning))).collect()
+    }
 }
 
 /// A named class of compute.
@@ -506,5 +524,18 @@ mod tests {
         assert!(integer.read("-1").is_err_and(|why| why.contains("below 0")));
         let date = parameter(ParameterKind::Date, Vec::new());
         assert!(date.read("2013-02-08").is_ok() && date.read("2013-02-30").is_err() && date.read("2013-2-8").is_err());
+    }
+
+    #[test]
+    fn a_definition_comes_back_from_json() {
+        let text = r#"{"kind":"job","name":"a","enabled":true,"run":["a"],"location":"/a","tier":"default","priority":0,
+            "retry":{"attempts":1,"backoff":"1s","factor":2},"timeouts":{"starting":"1m","stopping":"10s"},
+            "exit_codes":{"3":"success","137":"fail"}}"#;
+        let definition: Definition = serde_json::from_str(text).unwrap();
+        let Definition::Job(unit) = &definition else { panic!("{definition:?}") };
+        assert_eq!(unit.exit_codes, BTreeMap::from([(3, ExitMeaning::Success), (137, ExitMeaning::Fail)]));
+        let again = serde_json::to_string(&definition).unwrap();
+        assert_eq!(serde_json::from_str::<Definition>(&again).unwrap(), definition);
+        assert!(serde_json::from_str::<Definition>(&text.replace("137", "300")).is_err());
     }
 }

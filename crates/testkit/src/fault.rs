@@ -55,6 +55,11 @@ impl FailsAt {
         FailsAt::losing(Loses::Request, nth)
     }
 
+    /// Fails no call.
+    pub fn never() -> FailsAt {
+        FailsAt::call(u64::MAX)
+    }
+
     /// Lets the call with number `nth`, from 0, do its work and loses the answer.
     pub fn reply(nth: u64) -> FailsAt {
         FailsAt::losing(Loses::Reply, nth)

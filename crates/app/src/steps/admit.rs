@@ -6,10 +6,11 @@ use engine::assign;
 use model::{Execution, ExecutionId, RunId, Scope, Tier, TierName, Unit, UnitName};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tracing::warn;
 
 use crate::{
     App, Fault,
-    board::{Limit, OpenRun},
+    board::{OpenRun, TimeLimit},
     change::not_launched,
 };
 
@@ -28,7 +29,7 @@ impl App {
         let execution = self.current(&open, id).await?;
         self.board().live(id, |live| live.token = Some(payload.token));
         if execution.state.is_terminal() {
-            self.answer_token(id, &not_launched());
+            self.answer(id, not_launched());
         } else if execution.running().is_some() {
             self.granted(&open, &execution).await;
         } else {
@@ -43,7 +44,7 @@ impl App {
         let tier = self.tier(&open.scope, &execution.tier).await?;
         if let Some(limit) = unit.timeouts.waiting {
             let since = execution.resume_at.unwrap_or(execution.created_at);
-            self.board().watch(limit.after(since), execution.id, Limit::Waiting);
+            self.board().watch(limit.after(since), execution.id, TimeLimit::Waiting);
         }
         let request = assign::request(&open.run, execution, &unit, &tier, |name| self.board().limit(&open.scope, name));
         let rulings = self.board().gate().ask(request);
@@ -54,20 +55,26 @@ impl App {
     /// Tells the waiting state machine where to launch the attempt that has its permits.
     pub(crate) async fn granted(&self, open: &OpenRun, execution: &Execution) {
         let Some(attempt) = execution.running() else { return };
-        let found =
-            (self.unit(&open.scope, &execution.unit, execution.revision).await, self.tier(&open.scope, &execution.tier).await);
-        let (Ok(unit), Ok(tier)) = found else {
-            self.answer_token(execution.id, &not_launched());
-            return;
+        let found = match self.unit(&open.scope, &execution.unit, execution.revision).await {
+            Ok(unit) => self.tier(&open.scope, &execution.tier).await.map(|tier| (unit, tier)),
+            Err(fault) => Err(fault),
         };
-        self.board().watch(unit.timeouts.starting.after(attempt.granted_at), execution.id, Limit::Starting(attempt.number));
+        let (unit, tier) = match found {
+            Ok(found) => found,
+            Err(fault) => {
+                warn!(execution = %execution.id, error = %fault, "grant not told; the next tick tells it");
+                self.board().live(execution.id, |live| live.ask_again = true);
+                return;
+            }
+        };
+        self.board().watch(unit.timeouts.starting.after(attempt.granted_at), execution.id, TimeLimit::Starting(attempt.number));
         let permit = json!({
             "launch": tier.launch.as_str(),
             "attempt": attempt.number,
             "seconds": longest_seconds(&unit),
             "target": (self.ports().target)(&tier),
         });
-        self.answer_token(execution.id, &permit);
+        self.answer(execution.id, permit);
     }
 
     /// A unit's revision, pinned by the run.

@@ -4,7 +4,7 @@ use engine::{
     execution,
     run::{Answer, Command, decide},
 };
-use model::{Event, EventKind, Reason, RunId, RunState, Scope, Totals, Verdict};
+use model::{Event, EventKind, Reason, Run, RunId, Scope, Totals, Verdict};
 use ports::{Change, ExecutionFilter, StoreError};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -44,26 +44,29 @@ impl App {
         }
         let stored = self.load_run(&scope, run).await?;
         let now = self.ports().clock.now();
-        let closed = match decide(&stored.value, &Command::Close { totals, verdict, broken }, now) {
-            Answer::Applied(closed) => *closed,
-            Answer::AlreadySo => return Ok(answer(stored.value.state, stored.value.totals)),
-            Answer::Refused(why) => {
-                return Err(Fault::new(model::Kind::Conflict, "E-A02", format!("{run} is not closed: {why}")));
+        match decide(&stored.value, &Command::Close { totals, verdict, broken }, now) {
+            Answer::Applied(closed) => {
+                let event = ended(&closed);
+                let changes = vec![Change::UpdateRun(closed.clone(), stored.version), Change::Emit(Box::new(event))];
+                match self.ports().runs.write(&scope, changes).await {
+                    Ok(()) => Ok(self.closed(&closed)),
+                    Err(StoreError::Conflict(_)) => {
+                        Err(Fault::new(model::Kind::Conflict, "E-A02", format!("{run} changed meanwhile")))
+                    }
+                    Err(error) => Err(Fault::store("close the run", error)),
+                }
             }
-        };
-        let data = json!({ "run": run, "state": closed.state, "totals": closed.totals, "verdict": closed.verdict, "message": closed.message });
-        let event = Event::of_change(EventKind::RunEnded, &run.to_string(), "ended", now, &scope, &closed.correlation, data);
-        let changes = vec![Change::UpdateRun(Box::new(closed.clone()), stored.version), Change::Emit(Box::new(event.clone()))];
-        match self.ports().runs.write(&scope, changes).await {
-            Ok(()) => {}
-            Err(StoreError::Conflict(_)) => {
-                return Err(Fault::new(model::Kind::Conflict, "E-A02", format!("{run} changed meanwhile")));
-            }
-            Err(error) => return Err(Fault::store("close the run", error)),
+            // Closed by an earlier call, whose answer may have been lost.
+            Answer::AlreadySo => Ok(self.closed(&stored.value)),
+            Answer::Refused(why) => Err(Fault::new(model::Kind::Conflict, "E-A02", format!("{run} is not closed: {why}"))),
         }
-        self.board().close(run);
-        self.tell(event);
-        Ok(answer(closed.state, closed.totals))
+    }
+
+    /// Takes a closed run off the board and tells whoever listens.
+    fn closed(&self, run: &Run) -> Value {
+        self.board().close(run.id);
+        self.tell(ended(run));
+        json!({ "state": run.state, "totals": run.totals })
     }
 
     /// The machine broke: what still waits will never be admitted.
@@ -90,6 +93,11 @@ impl App {
     }
 }
 
-fn answer(state: RunState, totals: Totals) -> Value {
-    json!({ "state": state, "totals": totals })
+/// The event of a run's end: the same however often it is made.
+fn ended(run: &Run) -> Event {
+    let data = json!({
+        "run": run.id, "state": run.state, "totals": run.totals, "verdict": run.verdict, "message": run.message,
+    });
+    let time = run.ended_at.unwrap_or(run.created_at);
+    Event::of_change(EventKind::RunEnded, &run.id.to_string(), "ended", time, &run.scope, &run.correlation, data)
 }

@@ -97,7 +97,8 @@ impl App {
         let snapshot = self.snapshot(scope).await?;
         let tiers = tiers(&snapshot);
         if let Selection::Retry { run: earlier } = &run.selection {
-            return Ok(select::again(&tiers, self.not_succeeded(scope, *earlier).await?));
+            self.retryable(scope, *earlier).await?;
+            return self.launchable(select::again(&tiers, self.not_succeeded(scope, *earlier).await?));
         }
         let switched: Vec<Option<String>> = snapshot.entries.iter().map(switch_words).collect();
         let candidates: Vec<Candidate<'_>> = snapshot
@@ -111,7 +112,27 @@ impl App {
                 Definition::Tier(_) | Definition::Limit(_) => None,
             })
             .collect();
-        select::select(&candidates, &tiers, &run.selection, &run.options).map_err(Fault::mistakes)
+        let items = select::select(&candidates, &tiers, &run.selection, &run.options).map_err(Fault::mistakes)?;
+        self.launchable(items)
+    }
+
+    /// Refuses items that this home has no way to launch.
+    fn launchable(&self, items: Vec<Item>) -> Result<Vec<Item>, Fault> {
+        let launches: Vec<&str> = self.ports().launches.iter().map(|kind| kind.as_str()).collect();
+        match items.iter().find(|item| !launches.contains(&item.launch.as_str())) {
+            None => Ok(items),
+            Some(item) => {
+                let message = format!(
+                    "unit `{}` wants tier `{}`, which launches by {}; this home launches by {}",
+                    item.unit,
+                    item.tier,
+                    item.launch,
+                    launches.join(", ")
+                );
+                Err(Fault::new(model::Kind::Invalid, "E-R15", message)
+                    .with_hint("Choose another tier with `--tier`, or run it where the tier is."))
+            }
+        }
     }
 
     /// What an earlier run left undone, with the revisions, parameters and nominal times it had.
@@ -188,7 +209,7 @@ impl App {
     /// Reads tiers, shared limits and operators' switches onto the board.
     pub(crate) async fn learn_registry(&self, scope: &Scope) -> Result<(), Fault> {
         let snapshot = self.snapshot(scope).await?;
-        let mut rulings = Vec::new();
+        let (mut rulings, mut tiers, mut limits) = (Vec::new(), Vec::new(), Vec::new());
         for entry in snapshot.entries {
             let disabled = switch_words(&entry);
             match entry.definition.content {
@@ -196,10 +217,11 @@ impl App {
                     rulings.extend(self.board().gate().switch(&unit.name, disabled));
                     self.board().put_unit(scope, entry.definition.revision, *unit);
                 }
-                Definition::Tier(tier) => self.board().put_tier(scope, tier),
-                Definition::Limit(limit) => self.board().put_limit(scope, limit.name, limit.limit),
+                Definition::Tier(tier) => tiers.push(tier),
+                Definition::Limit(limit) => limits.push(limit),
             }
         }
+        self.board().put_compute(scope, tiers, limits);
         self.follow(rulings);
         Ok(())
     }

@@ -63,6 +63,7 @@ impl App {
     /// No attempt is under way: this was settled by an earlier call, or admission itself failed.
     async fn settled_before(&self, open: &OpenRun, execution: &Execution, error: Option<Caught>) -> Result<Value, Fault> {
         let Some(caught) = error.filter(|_| !execution.state.is_terminal() && execution.resume_at.is_none()) else {
+            self.carry_out_again(open, execution).await;
             return Ok(answer(execution));
         };
         let message = format!("could not be admitted: {}", words(&caught));
@@ -84,7 +85,7 @@ impl App {
             return Ok(Evidence::Outcome(outcome));
         }
         let folder = ObjectKey::attempt(&open.scope, execution.id, attempt);
-        if let Some(outcome) = self.stored_outcome(&folder).await {
+        if let Some(outcome) = self.stored_outcome(&folder).await? {
             return Ok(Evidence::Outcome(Box::new(outcome)));
         }
         let launcher = &self.ports().launcher;
