@@ -79,6 +79,8 @@ const PUBLISHERS: usize = 4;
 pub struct Worker {
     objects_folder: PathBuf,
     work: PathBuf,
+    /// What the names of this home's control groups begin with.
+    group_prefix: String,
     workspaces: RefCell<Workspaces>,
     outcomes: RefCell<Outcomes>,
     children: RefCell<Children>,
@@ -116,6 +118,7 @@ impl Worker {
         let workspaces = Workspaces::open(&home.join("work"))?;
         Ok(Worker {
             objects_folder: home.join("objects"),
+            group_prefix: cgroup::prefix(workspaces.path()),
             work: workspaces.path().to_owned(),
             workspaces: RefCell::new(workspaces),
             outcomes: RefCell::new(Outcomes::open(&home.join("objects"))?),
@@ -138,6 +141,9 @@ impl Worker {
     pub async fn recover(&self) -> io::Result<usize> {
         let (names, rubbish) = self.workspaces.borrow().leftovers()?;
         rubbish.into_iter().for_each(remove_later);
+        if let Some(delegated) = cgroup::delegated() {
+            self.remove_groups(delegated).await;
+        }
         if names.is_empty() {
             return Ok(0);
         }
@@ -170,6 +176,27 @@ impl Worker {
             remove_later(gone);
         }
         Ok(names.len())
+    }
+
+    /// Removes the control groups that a former process left, with all that is in them. One that stays harms nobody: it is looked for again.
+    async fn remove_groups(&self, delegated: &cgroup::Delegated) {
+        let mut groups = match delegated.leftovers(&self.group_prefix) {
+            Ok(groups) => groups,
+            Err(error) => {
+                warn!(%error, "could not look for control groups that a former shim left");
+                return;
+            }
+        };
+        for round in 0..10_u32 {
+            groups.iter().for_each(|group| drop(group.kill()));
+            groups.retain(|group| !group.remove());
+            if groups.is_empty() {
+                return;
+            }
+            // What was killed leaves its group a moment later.
+            tokio::time::sleep(Duration::from_millis(1 << round)).await;
+        }
+        warn!(groups = groups.len(), "control groups that a former shim left could not be removed");
     }
 
     /// What can be seen of an attempt that this process does not carry out.

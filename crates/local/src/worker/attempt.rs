@@ -229,7 +229,7 @@ impl Worker {
         }
         let limited = assignment.resources != model::ResourceLimits::default();
         let cgroup = cgroup::delegated().filter(|_| limited).and_then(|delegated| {
-            let entered = delegated.enter(tag, identity.pid, &assignment.resources);
+            let entered = delegated.enter(&format!("{}{tag}", self.group_prefix), identity.pid, &assignment.resources);
             entered.inspect_err(|error| problems.push(format!("the limits of its cgroup are not in force: {error}"))).ok()
         });
         let log = Log::new(self.file(&key.log()), LogCap::default());

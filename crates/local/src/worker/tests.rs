@@ -133,3 +133,18 @@ fn a_program_of_a_former_worker_is_shown_as_it_was_recorded() {
         assert_eq!(world.remains().unwrap(), Remains::Alive(Some(Recorded { identity, started_at })));
     });
 }
+
+#[test]
+fn control_groups_that_a_former_worker_left_are_removed() {
+    run(async {
+        let world = World::new();
+        let delegated = cgroup::Delegated::at(&world.folder.path().join("group"));
+        let (ours, other) = (format!("{}x-1", world.worker.group_prefix), "muster-of-another-home");
+        for name in [&ours, other] {
+            std::fs::create_dir_all(world.folder.path().join("group").join(name)).unwrap();
+        }
+        world.worker.remove_groups(&delegated).await;
+        assert!(!world.folder.path().join("group").join(&ours).exists());
+        assert!(world.folder.path().join("group").join(other).exists());
+    });
+}
