@@ -129,8 +129,10 @@ fn wanted_format(arguments: impl Iterator<Item = String>) -> Option<Format> {
 
 fn as_failure(error: &clap::Error) -> Failure {
     let text = error.to_string();
-    let first = text.lines().next().unwrap_or("wrong arguments").trim_start_matches("error: ").to_owned();
-    let mut failure = Failure::new(Kind::Invalid, "E-U01", first);
+    // Up to the first empty line it says what is wrong; what follows is usage.
+    let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+    let message = lines.join(" ").trim_start_matches("error: ").to_owned();
+    let mut failure = Failure::new(Kind::Invalid, "E-U01", message);
     let suggestion = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue]
         .into_iter()
         .find_map(|kind| error.get(kind));
@@ -148,6 +150,12 @@ mod tests {
         assert_eq!(shell_word(""), "''");
         assert_eq!(shell_word("it's $HOME"), r"'it'\''s $HOME'");
         assert_eq!(shell_word("a\nb'é\\"), r"$'a\nb\'é\\'");
+    }
+
+    #[test]
+    fn a_program_is_told_which_arguments_are_missing() {
+        let error = <Arguments as clap::Parser>::try_parse_from(["muster", "runs", "cancel"]).unwrap_err();
+        assert_eq!(as_failure(&error).fault.message, "the following required arguments were not provided: <RUN|EXECUTION>");
     }
 
     #[test]

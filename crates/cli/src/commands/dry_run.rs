@@ -65,7 +65,7 @@ fn fields(context: &Context, plan: &ItemPlan, definitions: &[Definition]) -> Vec
     vec![
         ("unit", painted(format!("{} (revision {})", item.unit, item.revision), Paint::Name)),
         ("command", words.join(" ").into()),
-        ("folder", format!("a clean workspace with the files of {}", assignment.location).into()),
+        ("folder", format!("a new one with a link to each file of {}; results go into $MUSTER_OUT", assignment.location).into()),
         ("parameters", parameters.join(", ").into()),
         ("environment", names.join(", ").into()),
         ("passed on", assignment.pass_environment.join(", ").into()),

@@ -30,6 +30,9 @@ pub(super) async fn run(context: &Context, arguments: ListRuns) -> Result<Exit, 
         runs.iter().map(data_of).collect(),
         table(context, &runs),
     ));
+    if runs.is_empty() && !context.screen.format().is_data() {
+        context.screen.note(&format!("no such run is kept in {}", context.home.display()));
+    }
     if let Some(last) = runs.last().filter(|_| more) {
         context.screen.note(&format!("there are more: {}", context.command(&format!("runs list --before {}", last.id))));
     }

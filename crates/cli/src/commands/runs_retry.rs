@@ -29,7 +29,11 @@ pub(super) async fn run(context: &Context, arguments: Retry) -> Result<Exit, Fai
     if again == 0 {
         return Err(Failure::new(Kind::Conflict, "E-R10", format!("nothing to run: every item of {} succeeded", earlier.id)));
     }
-    context.screen.note(&format!("{} of {} will run", count(again as u64), counted(earlier.items, "unit")));
+    context.screen.note(&format!(
+        "{} of {} will run, by the manifests of that run; `muster run UNIT` goes by those of today",
+        count(again as u64),
+        counted(earlier.items, "unit")
+    ));
     let options = RunOptions {
         concurrency: arguments.how.concurrency.or(earlier.options.concurrency),
         priority: arguments.how.priority.unwrap_or(earlier.options.priority),

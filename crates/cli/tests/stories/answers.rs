@@ -9,7 +9,10 @@ use crate::harness::Place;
 #[test]
 fn before_the_first_run_every_list_is_empty() {
     let place = Place::fleet("name: one\nrun: [echo, hi]\n");
-    assert_snapshot!(place.muster("runs list"), @r#"$ muster runs list"#);
+    assert_snapshot!(place.muster("runs list"), @r#"
+    $ muster runs list
+    ! no such run is kept in fleet/.muster
+    "#);
     assert_snapshot!(place.muster("runs list --json"), @r#"
     $ muster runs list --json
     []

@@ -195,7 +195,7 @@ fn a_run_that_fails_and_the_retry_of_what_failed() {
     UNIT    TIER     STATE      VERDICT  ATTEMPTS  TIME  ROWS  REASON
     bad     default  succeeded                  1  #.#s
     report  default  succeeded                  1  #.#s
-    ! 2 of 3 units will run
+    ! 2 of 3 units will run, by the manifests of that run; `muster run UNIT` goes by those of today
     ! run: run_<id>
     ! <time> started bad (tier default)
     ! <time> succeeded bad (#.#s)

@@ -15,7 +15,7 @@ fn a_dry_run_prints_the_plan_and_writes_nothing() {
     $ muster run second --dry-run --slot 2013-02-08 --limit 5 -p 'word=two words' -- --flag '' 'it is $HOME'
     unit         second (revision 1)
     command      echo 'two words' 2013-02-08 --flag '' 'it is $HOME'
-    folder       a clean workspace with the files of <dir>/fleet
+    folder       a new one with a link to each file of <dir>/fleet; results go into $MUSTER_OUT
     parameters   word=two words
     environment  HOME, LANG, LC_ALL, MUSTER_ATTEMPT, MUSTER_EXECUTION, MUSTER_LIMIT, MUSTER_LOCATION, MUSTER_ORG, MUSTER_OUT, MUSTER_PARAM_WORD, MUSTER_PROJECT, MUSTER_RUN, MUSTER_SLOT, MUSTER_TENANT, MUSTER_UNIT, PATH, TMPDIR, TRACEPARENT, TZ
     slot         <date and time>
