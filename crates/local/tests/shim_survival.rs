@@ -128,6 +128,25 @@ async fn after_the_shim_is_killed_its_units_are_ended_and_lost() {
 }
 
 #[tokio::test]
+async fn an_adopted_program_runs_since_it_was_started() {
+    let world = World::new().await;
+    let adopted = assignment(&world.unit, 1, &["sh"]);
+    let name = format!("{}-1", adopted.execution);
+    let run = world.home.join("objects/local/local/default/runs").join(adopted.execution.run.to_string());
+    fs::create_dir_all(&run).unwrap();
+    fs::write(run.join("outcomes.jsonl"), "{\"event\":\"claimed\",\"attempt\":\"1-1\"}\n").unwrap();
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let stat = fs::read_to_string("/proc/self/stat").unwrap();
+    let start_ticks = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap();
+    fs::create_dir_all(world.home.join("work").join(&name)).unwrap();
+    let record = format!("{name} {} {} {start_ticks} 2013-02-05T06:00:00Z\n", boot.trim(), std::process::id());
+    fs::write(world.home.join("work").join(&name).join("process"), record).unwrap();
+    let seen = world.client.observe(&adopted.scope, adopted.execution, 1).await.unwrap();
+    let Observation::Running { process, started_at } = seen else { panic!("{seen:?}") };
+    assert_eq!((process.pid, started_at), (std::process::id().cast_signed(), "2013-02-05T06:00:00Z".parse().unwrap()));
+}
+
+#[tokio::test]
 async fn an_innocent_process_with_a_recorded_number_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join(".muster");
