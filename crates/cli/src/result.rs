@@ -1,7 +1,7 @@
 //! How a run stands: the table of its items, its totals, and what to do next.
 
 use app::RunView;
-use model::{Execution, ExecutionState, Run, RunState, Span, Verdict};
+use model::{Attempt, Execution, ExecutionState, Reason, Run, RunState, Span, Verdict};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -128,7 +128,10 @@ fn next(view: &RunView) -> Option<String> {
     // What failed by itself tells more than what was never started because of it.
     let failed = first(|one| one.state == ExecutionState::Failed && !one.attempts.is_empty());
     if let Some(failed) = failed {
-        return Some(format!("runs logs {run} {}", failed.unit));
+        let started = |attempt: &Attempt| attempt.reason.as_ref() != Some(&Reason::StartFailed);
+        // What never started left no log.
+        let look = if failed.attempts.iter().any(started) { "logs" } else { "show" };
+        return Some(format!("runs {look} {run} {}", failed.unit));
     }
     let suspicious = view.executions.iter().filter(|one| one.verdict > Some(Verdict::Pass));
     // The worst; of equals the first.

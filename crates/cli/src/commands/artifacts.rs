@@ -128,6 +128,9 @@ fn choose<'l>(lists: &'l [ArtifactList], path: &str) -> Result<&'l ArtifactRecor
 }
 
 fn not_written(to: &Path, error: &std::io::Error) -> Failure {
-    let kind = if error.kind() == std::io::ErrorKind::AlreadyExists { Kind::Conflict } else { Kind::Unavailable };
-    Failure::new(kind, "E-U06", format!("could not write to {}: {error}", to.display()))
+    let taken = error.kind() == std::io::ErrorKind::AlreadyExists;
+    let kind = if taken { Kind::Conflict } else { Kind::Unavailable };
+    let mut failure = Failure::new(kind, "E-U06", format!("could not write to {}: {error}", to.display()));
+    failure.fault.hint = taken.then(|| "No file is overwritten: name another, or remove it first.".to_owned());
+    failure
 }

@@ -1,9 +1,10 @@
 //! `muster run`
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-use app::{Fault, How, RunRequest, Started};
-use model::{Kind, Run as Record, RunId, RunOptions, RunState, Selection};
+use app::{Fault, How, Plan, RunRequest, Started};
+use manifest::Fleet;
+use model::{Definition, Kind, Run as Record, RunId, RunOptions, RunState, Selection, UnitName};
 use ports::RunFilter;
 use serde_json::Value;
 
@@ -22,6 +23,9 @@ use crate::{
     wire::{self, Console},
 };
 
+/// The most units that are named in a line.
+const MOST_NAMED: usize = 5;
+
 /// The most unfinished runs whose standing is told.
 const MOST_TOLD: usize = 100;
 
@@ -32,7 +36,11 @@ pub(super) async fn run(context: &Context, arguments: Run) -> Result<Exit, Failu
         return dry_run::run(context, fleet, &request).await;
     };
     // A request that cannot be carried out takes nothing up and writes nothing.
-    wire::preview(context, fleet.clone())?.app.plan(&context.scope, &request).await?;
+    let plan = wire::preview(context, fleet.clone())?.app.plan(&context.scope, &request).await?;
+    if request.selection == Selection::All {
+        tell_left_out(context, &fleet, &plan);
+    }
+    drop(plan);
     let mut interrupt = Interrupt::listen()?;
     let console = wire::own(context).await?;
     let changed = console.app.apply(&context.scope, &fleet).await?;
@@ -41,6 +49,22 @@ pub(super) async fn run(context: &Context, arguments: Run) -> Result<Exit, Failu
         context.screen.note(&changes);
     }
     start(context, &console, request, &follow, &mut interrupt).await
+}
+
+/// `--all` is every enabled unit: which are not.
+fn tell_left_out(context: &Context, fleet: &Fleet, plan: &Plan) {
+    let planned: HashSet<&UnitName> = plan.items.iter().map(|item| &item.item.unit).collect();
+    let units = fleet.definitions.iter().filter_map(|definition| match definition {
+        Definition::Job(unit) => Some(&unit.name),
+        Definition::Tier(_) | Definition::Limit(_) => None,
+    });
+    let left_out: Vec<&str> = units.filter(|unit| !planned.contains(unit)).map(UnitName::as_str).collect();
+    let named = match left_out.as_slice() {
+        [] => return,
+        few if few.len() <= MOST_NAMED => few.join(", "),
+        many => format!("{}, …", many[..MOST_NAMED].join(", ")),
+    };
+    context.screen.note(&format!("left out as disabled: {} ({named})", counted(left_out.len() as u64, "unit")));
 }
 
 /// The request, and how to follow it; nothing to follow in a dry run.

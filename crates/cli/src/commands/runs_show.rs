@@ -80,9 +80,15 @@ fn run_fields(context: &Context, run: &Run) -> Vec<(&'static str, Cell)> {
                 format!("asked for by {} at {}", cancel.by, absolute(cancel.at, context.screen.zone())).into()
             }),
         ),
-        ("units", format!("{}{}{}", count(run.items), if run.items == 0 { "" } else { ": " }, result::counts(run)).into()),
+        ("units", units(run).into()),
         ("message", run.message.clone().unwrap_or_default().into()),
     ]
+}
+
+fn units(run: &Run) -> String {
+    let counts = result::counts(run);
+    let colon = if counts.is_empty() { "" } else { ": " };
+    format!("{}{colon}{counts}", count(run.items))
 }
 
 async fn execution_reply(context: &Context, console: &Console, execution: &Execution) -> Reply {

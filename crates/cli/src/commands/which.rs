@@ -9,15 +9,15 @@ use crate::{args::Which, context::Context, failure::Failure, wire::Console};
 /// What the arguments name. Without an id: the newest run. A unit's name instead of an id: the newest run that holds it.
 pub(super) async fn find(context: &Context, console: &Console, which: &Which) -> Result<Found, Failure> {
     let named = match &which.id {
-        None => Found::Run(newest(context, console, None).await?.ok_or_else(no_run)?),
+        None => Found::Run(newest(context, console, None).await?.ok_or_else(|| no_run(context))?),
         Some(id) => match console.app.find(&context.scope, id).await {
             Ok(found) => found,
             Err(fault) if fault.kind == Kind::NotFound && which.unit.is_none() => {
-                let unit: UnitName = id.parse().map_err(|_| fault.clone())?;
-                let run = newest(context, console, Some(unit)).await?.ok_or(fault)?;
+                let unit: UnitName = id.parse().map_err(|_| looked(context, fault.clone()))?;
+                let run = newest(context, console, Some(unit)).await?.ok_or_else(|| looked(context, fault))?;
                 return Ok(Found::Execution(of_unit(context, console, run, id).await?));
             }
-            Err(fault) => return Err(fault.into()),
+            Err(fault) => return Err(looked(context, fault)),
         },
     };
     match (&which.unit, named) {
@@ -32,7 +32,7 @@ pub(super) async fn find(context: &Context, console: &Console, which: &Which) ->
 
 /// What an id and perhaps a unit name: nothing is guessed where something is going to be changed.
 pub(super) async fn exactly(context: &Context, console: &Console, id: &str, unit: Option<&str>) -> Result<Found, Failure> {
-    match (console.app.find(&context.scope, id).await?, unit) {
+    match (console.app.find(&context.scope, id).await.map_err(|fault| looked(context, fault))?, unit) {
         (Found::Run(run), Some(unit)) => Ok(Found::Execution(of_unit(context, console, run, unit).await?)),
         (found, _) => Ok(found),
     }
@@ -62,8 +62,18 @@ async fn newest(context: &Context, console: &Console, unit: Option<UnitName>) ->
     Ok(page.items.first().map(|stored| stored.value.id))
 }
 
-fn no_run() -> Failure {
-    Fault::not_found("run yet").with_hint("`muster run --all` makes one.").into()
+/// What was not found may well be there, in another home.
+fn looked(context: &Context, fault: Fault) -> Failure {
+    if fault.kind != Kind::NotFound || fault.hint.is_none() {
+        return fault.into();
+    }
+    let list = context.command("runs list");
+    fault.with_hint(format!("`{list}` shows what there is in {}.", context.home.display())).into()
+}
+
+fn no_run(context: &Context) -> Failure {
+    let home = context.home.display();
+    Fault::not_found(format!("run yet in {home}")).with_hint("`muster run --all` makes one; --fleet names another fleet.").into()
 }
 
 async fn of_unit(context: &Context, console: &Console, run: RunId, unit: &str) -> Result<ExecutionId, Failure> {

@@ -34,20 +34,20 @@ fn what_is_not_there_is_not_found() {
     let place = Place::fleet("name: one\nrun: [echo, hi]\n");
     assert_snapshot!(place.muster("runs show"), @r#"
     $ muster runs show
-    ! error: there is no run yet [E-N01]
-    !   hint: `muster run --all` makes one.
+    ! error: there is no run yet in fleet/.muster [E-N01]
+    !   hint: `muster run --all` makes one; --fleet names another fleet.
     exit 3
     "#);
     assert_snapshot!(place.muster("runs show run_01"), @r#"
     $ muster runs show run_01
     ! error: there is no run `run_01` [E-N01]
-    !   hint: `muster runs list` shows what there is.
+    !   hint: `muster runs list` shows what there is in fleet/.muster.
     exit 3
     "#);
     assert_snapshot!(place.muster("why one"), @r#"
     $ muster why one
     ! error: there is no run `one` [E-N01]
-    !   hint: `muster runs list` shows what there is.
+    !   hint: `muster runs list` shows what there is in fleet/.muster.
     exit 3
     "#);
     assert_snapshot!(place.muster("runs cancel run_01 --json"), @r#"
@@ -57,7 +57,7 @@ fn what_is_not_there_is_not_found() {
     !     "kind": "not-found",
     !     "code": "E-N01",
     !     "message": "there is no run `run_01`",
-    !     "hint": "`muster runs list` shows what there is.",
+    !     "hint": "`muster runs list` shows what there is in fleet/.muster.",
     !     "exit": 3
     !   }
     ! }
@@ -69,13 +69,13 @@ fn what_is_not_there_is_not_found() {
     !   kind: not-found
     !   code: E-N01
     !   message: "there is no run `run_01`"
-    !   hint: "`muster runs list` shows what there is."
+    !   hint: "`muster runs list` shows what there is in fleet/.muster."
     !   exit: 3
     exit 3
     "#);
     assert_snapshot!(place.muster("runs show run_01 -o jsonl"), @r#"
     $ muster runs show run_01 -o jsonl
-    ! {"error":{"kind":"not-found","code":"E-N01","message":"there is no run `run_01`","hint":"`muster runs list` shows what there is.","exit":3}}
+    ! {"error":{"kind":"not-found","code":"E-N01","message":"there is no run `run_01`","hint":"`muster runs list` shows what there is in fleet/.muster.","exit":3}}
     exit 3
     "#);
 }

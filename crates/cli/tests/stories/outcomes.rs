@@ -134,6 +134,7 @@ fn an_artifact_is_fetched_whole_and_never_over_a_file() {
     assert_snapshot!(place.muster("artifacts --get prices.csv --to mine.csv"), @r#"
     $ muster artifacts --get prices.csv --to mine.csv
     ! error: could not write to mine.csv: File exists (os error 17) [E-U06]
+    !   hint: No file is overwritten: name another, or remove it first.
     exit 4
     "#);
     assert_snapshot!(place.muster("artifacts --get price.csv"), @r#"
@@ -366,4 +367,24 @@ fn the_fleet_of_init_runs() {
     stations  small  succeeded  pass            1  #.#s     3
     "#);
     assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn what_is_left_out_and_what_never_started() {
+    let place = Place::fleet(
+        "name: one\nrun: [no-such-program]\nenvironment: { PATH: /nowhere }\n---\nname: off\nrun: [echo]\nenabled: false\n",
+    );
+    assert_snapshot!(place.muster("run --all"), @r#"
+    $ muster run --all
+    UNIT  TIER     STATE   VERDICT  ATTEMPTS  TIME  ROWS  REASON
+    one   default  failed                  1  #.#s        could not be started: `no-such-program` was not found in PATH (/nowhere)
+    ! left out as disabled: 1 unit (off)
+    ! fleet applied: 2 units added, 1 tier added
+    ! run: run_<id>
+    ! <time> started one (tier default)
+    ! <time> failed one (#.#s): could not be started: `no-such-program` was not found in PATH (/nowhere)
+    ! run_<id> failed, 1 unit in #.#s: 1 failed
+    ! next: muster runs show run_<id> one
+    exit 1
+    "#);
 }
