@@ -104,7 +104,13 @@ impl Fault {
     /// Everything wrong with a request to run. A single mistake speaks for itself.
     pub fn mistakes(mistakes: Vec<Mistake>) -> Fault {
         let worst = mistakes.first().map_or("E-R00", |mistake| mistake.code).to_owned();
-        let kind = if mistakes.iter().all(|mistake| mistake.code == "E-R01") { Kind::NotFound } else { Kind::Invalid };
+        let all = |code: &str| mistakes.iter().all(|mistake| mistake.code == code);
+        let kind = match (all("E-R01"), all("E-R04")) {
+            (true, _) => Kind::NotFound,
+            // A disabled unit: the request is right, the state of things forbids it.
+            (false, true) => Kind::Conflict,
+            (false, false) => Kind::Invalid,
+        };
         let hint = mistakes.iter().find_map(suggestion);
         let message = mistakes.into_iter().map(|mistake| mistake.message).collect::<Vec<_>>().join("\n");
         Fault { hint, ..Fault::new(kind, &worst, message) }

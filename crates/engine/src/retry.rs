@@ -76,15 +76,16 @@ fn deserves(policy: &RetryPolicy, failure: &Failure) -> bool {
     }
 }
 
-/// The pause before the next attempt: `range.from`, multiplied by `factor` for each earlier one, at most `range.to`, of which a share
-/// between a half and the whole, spread by the execution's id so that many failures at once do not come back at once.
+/// The pause before the next attempt: `range.from`, multiplied by `factor` for each earlier one, a quarter more or less so that many failures at
+/// once do not come back at once (spread by the execution's id), and never outside the range.
 fn pause(range: SpanRange, factor: u32, failures: u32, execution: ExecutionId) -> Span {
+    let (from, to) = (range.from.as_millis(), range.to.as_millis());
     let doublings = failures.saturating_sub(1).min(63);
-    let grown =
-        range.from.as_millis().saturating_mul(u64::from(factor).max(1).saturating_pow(doublings)).min(range.to.as_millis());
+    let grown = from.saturating_mul(u64::from(factor).max(1).saturating_pow(doublings)).min(to);
     let spread = Digest::of(format!("{execution}/{failures}").as_bytes()).bits() % 1_000;
-    let share = 500 + u64::try_from(spread).unwrap_or(0) / 2;
-    Span::from_millis(u64::try_from(u128::from(grown) * u128::from(share) / 1_000).unwrap_or(grown))
+    let share = 750 + u64::try_from(spread).unwrap_or(0) / 2;
+    let pause = u64::try_from(u128::from(grown) * u128::from(share) / 1_000).unwrap_or(grown);
+    Span::from_millis(pause.clamp(from, to))
 }
 
 /// The reasons that a manifest may list under `on`.
@@ -162,7 +163,8 @@ mod tests {
             reasons.push(Reason::ExitNonzero { code: 1 });
             let Next::Again { after } = after(&policy, &reasons) else { panic!("attempt {failures} was the last") };
             let whole = 1_000_u64.saturating_mul(1_u64.checked_shl(failures - 1).unwrap_or(u64::MAX)).min(60_000);
-            assert!((whole / 2..=whole).contains(&after.as_millis()), "pause {failures}: {after}");
+            let allowed = (whole * 3 / 4).max(1_000)..=(whole * 5 / 4).min(60_000);
+            assert!(allowed.contains(&after.as_millis()), "pause {failures}: {after}");
         }
     }
 }

@@ -78,10 +78,13 @@ impl Execution {
         self.attempt().filter(|attempt| attempt.phase != AttemptPhase::Ended)
     }
 
-    /// The word for people: the state, or `cancelling` between the request and the proof.
+    /// The word for people: the state; `cancelling` between the request and the proof; `refused` where the gate never let it start.
     pub fn status(&self) -> &'static str {
         if self.cancel.is_some() && !self.state.is_terminal() {
             return "cancelling";
+        }
+        if self.reason == Some(Reason::Refused) {
+            return "refused";
         }
         match (self.state, self.attempt().map(|attempt| attempt.phase)) {
             (ExecutionState::Created, _) => "waiting",
