@@ -11,7 +11,7 @@ use crate::output::Format;
 
 /// Runs the programs that a folder of manifests declares, and says what became of them and of what they made.
 #[derive(Debug, Parser)]
-#[command(name = "muster", disable_version_flag = true, max_term_width = 100)]
+#[command(name = "muster", version, max_term_width = 100)]
 #[command(after_long_help = "Examples:
   muster init fleet && muster run --all
   muster runs show

@@ -176,7 +176,7 @@ pub(crate) struct Retry {
     /// Attempts in all that the unit's own failures may use. Free retries cost none.
     #[schemars(range(min = 1, max = 100), extend("default" = 1))]
     attempts: Option<u32>,
-    /// The first and the longest pause before another attempt. Each is cut by up to a half, so that many failures spread.
+    /// The shortest and the longest pause before another attempt; between them each varies by a quarter, so that failures spread.
     #[schemars(extend("default" = "1s..1m"))]
     backoff: Option<SpanRange>,
     /// What each further pause is multiplied by.

@@ -30,7 +30,7 @@ pub(super) async fn run(context: &Context, arguments: Why) -> Result<Exit, Failu
     context.screen.reply(&Reply { ids, data: Data::List(all.iter().map(data_of).collect()), text });
     let run = console.app.run(&context.scope, which::run_of(found.clone())).await?;
     if matches!(found, Found::Run(_)) && all.is_empty() {
-        context.screen.note(&format!("nothing of {} waits: it has {}", run.id, run.state.as_str()));
+        context.screen.note(&format!("nothing of {} waits: its state is {}", run.id, run.state.as_str()));
     }
     if !run.state.is_terminal() && wire::holder(context)?.is_none() {
         context.screen.note(&format!("no process carries {} on: nothing further of it starts, whatever else holds it", run.id));

@@ -30,7 +30,8 @@ fn without_a_command_the_help_says_what_there_is() {
     !   help         Print this message or the help of the given subcommand(s)
     !
     ! Options:
-    !   -h, --help  Print help (see more with '--help')
+    !   -h, --help     Print help (see more with '--help')
+    !   -V, --version  Print version
     !
     ! Everywhere:
     !       --fleet <DIR>      The folder of the manifests [default: ./fleet where it exists, else .]

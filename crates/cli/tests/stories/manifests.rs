@@ -274,7 +274,7 @@ fn what_differs_from_the_registry_is_shown_key_by_key() {
     assert_snapshot!(place.muster("run one"), @r#"
     $ muster run one
     ! error: unit `one` is disabled by ada since <date and time> (the feed is down); `muster units enable one` lets it start again [E-R04]
-    exit 2
+    exit 4
     "#);
     assert_snapshot!(place.muster("units enable one"), @r#"
     $ muster units enable one

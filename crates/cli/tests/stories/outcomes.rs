@@ -93,7 +93,7 @@ fn a_run_that_succeeds() {
     "#);
     assert_snapshot!(place.muster("why"), @r#"
     $ muster why
-    ! nothing of run_<id> waits: it has succeeded
+    ! nothing of run_<id> waits: its state is succeeded
     "#);
     assert_snapshot!(place.muster("events"), @r#"
     $ muster events
@@ -167,7 +167,7 @@ fn a_run_that_fails_and_the_retry_of_what_failed() {
     UNIT    TIER     STATE      VERDICT  ATTEMPTS  TIME  ROWS  REASON
     bad     default  failed                     2  #.#s        exited with code 1 (attempt 2 of 2)
     good    default  succeeded                  1  #.#s
-    report  default  cancelled                  0              needs bad, which failed (run_<id>.0)
+    report  default  refused                    0              needs bad, which failed (run_<id>.0)
     "#);
     assert_snapshot!(place.muster("runs logs bad"), @r#"
     $ muster runs logs bad
