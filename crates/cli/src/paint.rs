@@ -46,7 +46,7 @@ impl Paint {
         match status {
             "succeeded" | "pass" | "enabled" => Paint::Good,
             "failed" | "fail" | "error" => Paint::Bad,
-            "cancelled" | "cancelling" | "warn" | "retrying" | "disabled" => Paint::Doubtful,
+            "cancelled" | "cancelling" | "refused" | "warn" | "retrying" | "disabled" => Paint::Doubtful,
             "running" | "launching" | "publishing" | "started" => Paint::Busy,
             "waiting" | "created" | "skipped" | "learning" => Paint::Faint,
             _ => Paint::Plain,
