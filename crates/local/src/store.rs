@@ -39,8 +39,10 @@ pub struct Store {
 
 struct Inner {
     path: PathBuf,
-    writer: Writer,
+    // Dropped before the writer, whose connection then is the last one: only alone can it move the log into the file. Of two readers
+    // that close at once, each would leave that to the other.
     readers: Readers,
+    writer: Writer,
 }
 
 /// In what role a process opens the store.
