@@ -105,3 +105,29 @@ fn an_attempt_that_vanished_is_lost_and_its_retry_is_free() {
     let view = world.block(world.app.run_view(&world.scope, run)).unwrap();
     assert_eq!(view.executions[0].attempts[0].reason, Some(Reason::Lost));
 }
+
+#[test]
+fn a_run_that_is_cancelled_in_a_pause_ends_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::open(folder.path());
+    world.apply("name: a\nrun: [a]\nretry: { attempts: 2, backoff: 1h }\n");
+    world.launcher.play("a", 1, Play::Exit(1));
+    let run = world.start_all();
+    world.until("the first attempt has failed", async || {
+        let view = world.app.run_view(&world.scope, run).await.unwrap();
+        view.executions.first().is_some_and(|execution| execution.resume_at.is_some()).then_some(())
+    });
+    world.block(world.app.cancel_run(&world.scope, run, "a story")).unwrap();
+    assert_eq!(world.wait(run).state, RunState::Cancelled);
+    assert_eq!(world.launcher.starts().len(), 1);
+}
+
+#[test]
+fn a_tier_that_this_home_cannot_launch_is_refused_before_anything_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::open(folder.path());
+    world.apply("kind: tier\nname: cloud\nlaunch: fargate\n---\nname: a\nrun: [a]\ntier: cloud\n");
+    let refused = world.block(world.app.start(&world.scope, world.all())).unwrap_err();
+    assert_eq!(refused.code, "E-R15");
+    assert!(refused.message.contains("fargate") && refused.message.contains("process"), "{refused}");
+}

@@ -3,7 +3,7 @@
 //! A cache and an index, never an authority: everything on the board can be rebuilt from the store, and every write names the version it replaces.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -70,6 +70,8 @@ pub(crate) struct Board {
     limits: Mutex<HashMap<(Scope, LimitName), u32>>,
     deadlines: Mutex<BTreeSet<(Timestamp, ExecutionId, TimeLimit)>>,
     foreign: Mutex<u64>,
+    /// Runs in hand that are being cancelled.
+    cancelled: Mutex<HashSet<RunId>>,
 }
 
 /// A poisoned lock means a panic elsewhere; the data is an index that every write checks against the store, so go on.
@@ -94,7 +96,16 @@ impl Board {
         lock(&self.runs).values().cloned().collect()
     }
 
+    pub(crate) fn mark_cancelled(&self, run: RunId) {
+        lock(&self.cancelled).insert(run);
+    }
+
+    pub(crate) fn cancelled(&self) -> Vec<RunId> {
+        lock(&self.cancelled).iter().copied().collect()
+    }
+
     pub(crate) fn close(&self, run: RunId) {
+        lock(&self.cancelled).remove(&run);
         self.gate().close_run(run);
         lock(&self.runs).remove(&run);
         lock(&self.records).retain(|execution, _| execution.run != run);

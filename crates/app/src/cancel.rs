@@ -85,6 +85,7 @@ impl App {
     /// Cancels every unfinished item; says how many have to stop.
     pub(crate) async fn cancel_items(&self, scope: &Scope, run: RunId, request: &CancelRequest) -> Result<usize, Fault> {
         let open = self.open_run(scope, run).await?;
+        self.board().mark_cancelled(run);
         let mut stopping = 0;
         for id in self.unfinished(scope, run).await? {
             stopping += usize::from(self.cancel_one(&open, id, request.clone()).await?);

@@ -3,7 +3,7 @@
 use engine::execution::Command;
 use model::{CancelRequest, ExecutionId, ExecutionState, Reason, Scope, StopCause};
 use ports::{ExecutionFilter, Stored};
-use tracing::warn;
+use tracing::{debug, warn};
 
 use crate::{
     App, Fault,
@@ -18,6 +18,7 @@ impl App {
         self.deliver_owed();
         self.keep_limits().await;
         self.ask_again().await;
+        self.close_cancelled().await;
         if let Err(fault) = self.follow_others().await {
             warn!(error = %fault, "changes of other processes not read; next tick tries again");
         }
@@ -46,6 +47,28 @@ impl App {
         for (execution, ()) in self.board().take(|live| (live.token.is_some() && live.answer.is_some()).then_some(())) {
             self.deliver(execution);
         }
+    }
+
+    /// Closes cancelled runs of which nothing is left to end: their state machine may be in a pause that nobody waits for any more.
+    async fn close_cancelled(&self) {
+        for run in self.board().cancelled() {
+            let Some(open) = self.board().run(run) else { continue };
+            if let Err(fault) = self.close_if_over(&open).await {
+                debug!(run_id = %run, error = %fault, "cancelled run not closed yet");
+            }
+        }
+    }
+
+    async fn close_if_over(&self, open: &OpenRun) -> Result<(), Fault> {
+        let states = vec![ExecutionState::Created, ExecutionState::Started];
+        let filter = ExecutionFilter { states, limit: 1, ..ExecutionFilter::default() };
+        let left = self.ports().runs.executions(&open.scope, open.run.id, &filter).await;
+        if !left.map_err(|error| Fault::store("read the items of the run", error))?.is_empty() {
+            return Ok(());
+        }
+        self.close_run(&open.scope, open.run.id, None).await?;
+        let stopped = self.engine()?.stop(&open.scope, &open.run.id.to_string(), "the run was cancelled").await;
+        stopped.map_err(|error| Fault::engine("stop the state machine of a cancelled run", &error))
     }
 
     async fn keep_limits(&self) {
@@ -133,6 +156,9 @@ impl App {
                 *held = Some(Stored { value: value.clone(), version });
             }
             drop(held);
+            if cancel.is_some() {
+                self.board().mark_cancelled(open.run.id);
+            }
             if let Some(request) = cancel.or(value.cancel.as_ref()) {
                 self.cancel_one(open, id, request.clone()).await?;
             }

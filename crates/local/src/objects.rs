@@ -6,7 +6,10 @@ mod staging;
 use std::{
     fs::{self, File},
     io::{self, Cursor, Read as _, Seek as _, SeekFrom, Write as _},
-    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    os::{
+        fd::{AsFd, BorrowedFd, OwnedFd},
+        unix::fs::MetadataExt as _,
+    },
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -112,6 +115,10 @@ impl FolderObjects {
             Source::Bytes(bytes) => self.publish_staged(folder, name, |file| file.write_all(bytes)),
             Source::File(path) => {
                 let mut original = open_regular(path)?;
+                if original.metadata()?.nlink() > 1 {
+                    // Whoever has the other name could change what is published.
+                    return self.publish_staged(folder, name, |file| io::copy(&mut original, file).map(drop));
+                }
                 self.sync(&original)?;
                 match rename(CWD, path, folder, name) {
                     // On another file system: copied, and the original stays.

@@ -247,3 +247,36 @@ async fn a_disk_that_is_really_full_leaves_no_half_output() {
     assert!(outcome.problems.iter().any(|problem| problem.contains("no space left")), "{:?}", outcome.problems);
     assert_eq!(left, ["log"]);
 }
+
+#[tokio::test]
+async fn what_a_unit_puts_in_place_of_its_folders_is_neither_read_nor_moved() {
+    let victim = tempfile::tempdir().unwrap();
+    let precious = victim.path().join("out/precious.csv");
+    fs::create_dir(victim.path().join("out")).unwrap();
+    fs::write(&precious, "a,b\n1,2\n").unwrap();
+    let victim = victim.path().display();
+    let attacks = [
+        format!("rm -rf $MUSTER_OUT; ln -s {victim}/out $MUSTER_OUT"),
+        format!("W=$(dirname $MUSTER_OUT); mv $W $W.x; ln -s {victim} $W"),
+        format!("mkdir $MUSTER_OUT/by; rmdir $MUSTER_OUT/by; ln -s {victim}/out $MUSTER_OUT/by"),
+    ];
+    let mut world = World::new().await;
+    for attack in attacks {
+        let (_, outcome) = publish(&mut world, &attack, |_| {}).await;
+        assert!(outcome.artifacts.is_empty(), "{attack}: {outcome:?}");
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "a,b\n1,2\n", "{attack}");
+        // The next attempt of the same location gets a folder of its own.
+        let (_, outcome) = publish(&mut world, "echo x > $MUSTER_OUT/x", |_| {}).await;
+        assert_eq!((&outcome.ended, outcome.artifacts.len()), (&exited(0), 1), "after {attack}: {:?}", outcome.problems);
+    }
+}
+
+#[tokio::test]
+async fn what_is_published_has_no_second_name() {
+    let mut world = World::new().await;
+    let script = "echo a > mine.csv; ln mine.csv $MUSTER_OUT/mine.csv";
+    let (assignment, outcome) = publish(&mut world, script, |_| {}).await;
+    assert_eq!(outcome.artifacts.len(), 1, "{:?}", outcome.problems);
+    let published = world.objects(&assignment).join("artifacts/mine.csv");
+    assert_eq!(std::os::unix::fs::MetadataExt::nlink(&fs::metadata(published).unwrap()), 1);
+}

@@ -31,10 +31,15 @@ impl App {
     pub(super) async fn close(&self, payload: Payload) -> Result<Value, Fault> {
         let Payload { scope, run, error } = payload;
         let broken = error.map(|caught| if caught.cause.is_empty() { caught.error } else { caught.cause });
+        self.close_run(&scope, run, broken).await
+    }
+
+    /// Closes a run all of whose items have ended; `broken` says why the others never will.
+    pub(crate) async fn close_run(&self, scope: &Scope, run: RunId, broken: Option<String>) -> Result<Value, Fault> {
         if let Some(why) = &broken {
-            self.refuse_the_rest(&scope, run, why).await?;
+            self.refuse_the_rest(scope, run, why).await?;
         }
-        let (totals, verdict) = self.totals(&scope, run).await?;
+        let (totals, verdict) = self.totals(scope, run).await?;
         if totals.started > 0 {
             return Err(Fault::new(
                 model::Kind::Conflict,
@@ -42,13 +47,13 @@ impl App {
                 format!("{} items of {run} are still under way", totals.started),
             ));
         }
-        let stored = self.load_run(&scope, run).await?;
+        let stored = self.load_run(scope, run).await?;
         let now = self.ports().clock.now();
         match decide(&stored.value, &Command::Close { totals, verdict, broken }, now) {
             Answer::Applied(closed) => {
                 let event = ended(&closed);
                 let changes = vec![Change::UpdateRun(closed.clone(), stored.version), Change::Emit(Box::new(event))];
-                match self.ports().runs.write(&scope, changes).await {
+                match self.ports().runs.write(scope, changes).await {
                     Ok(()) => Ok(self.closed(&closed)),
                     Err(StoreError::Conflict(_)) => {
                         Err(Fault::new(model::Kind::Conflict, "E-A02", format!("{run} changed meanwhile")))

@@ -56,6 +56,9 @@ impl App {
         let changed = self.change(&open, id, Command::Settle(Box::new(settlement))).await?;
         if changed.execution.state.is_terminal() {
             self.board().drop_record(id);
+        } else {
+            // Evidence stays in hand until it is written: a store that is full now must not make it lost.
+            self.board().live(id, |live| live.outcome = None);
         }
         Ok(answer(&changed.execution))
     }
@@ -80,7 +83,7 @@ impl App {
         attempt: u32,
         error: Option<Caught>,
     ) -> Result<Evidence, Fault> {
-        let in_hand = self.board().live(execution.id, |live| live.outcome.take()).filter(|outcome| outcome.attempt == attempt);
+        let in_hand = self.board().live(execution.id, |live| live.outcome.clone()).filter(|outcome| outcome.attempt == attempt);
         if let Some(outcome) = in_hand {
             return Ok(Evidence::Outcome(outcome));
         }

@@ -18,7 +18,7 @@ use super::{
     log::{Log, LogCap},
     mask::Masks,
     program,
-    publish::{self, Job, Publication, chain},
+    publish::{self, Job, Out, Publication, chain},
     remove_later,
     running::Running,
     stop::StopOrder,
@@ -316,11 +316,15 @@ impl Worker {
         masks: Option<Arc<Masks>>,
         workspace: &Workspace,
     ) -> Publication {
+        let out = match workspace.open_out() {
+            Ok(out) => Out::new(out),
+            Err(error) => return Publication::failed(format!("the output folder is not the one that was made for it: {error}")),
+        };
         let turn = self.publishers.acquire().await;
         let objects = Arc::clone(&self.ports.objects);
         let job = Job {
             assignment: assignment.clone(),
-            out: workspace.out(),
+            out,
             key: key.clone(),
             folder: self.file(key),
             masks,

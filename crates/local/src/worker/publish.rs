@@ -4,6 +4,7 @@ use std::{
     error::Error,
     fs::File,
     io::{self, Read},
+    os::fd::{AsRawFd as _, OwnedFd},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -25,13 +26,29 @@ use super::{
 pub(crate) struct Job {
     pub(crate) assignment: Assignment,
     /// The output folder.
-    pub(crate) out: PathBuf,
+    pub(crate) out: Out,
     /// The folder of the attempt in the object store.
     pub(crate) key: ObjectKey,
     /// The same folder on disk, to take back what was published by halves.
     pub(crate) folder: PathBuf,
     pub(crate) masks: Option<Arc<Masks>>,
     pub(crate) now: Timestamp,
+}
+
+/// An output folder, held open: whatever a unit put in place of its path, this is the folder that was made for it.
+pub(crate) struct Out {
+    folder: OwnedFd,
+}
+
+impl Out {
+    pub(crate) fn new(folder: OwnedFd) -> Out {
+        Out { folder }
+    }
+
+    /// A path that leads to the open folder itself, not to what bears its name now.
+    pub(crate) fn path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.folder.as_raw_fd()))
+    }
 }
 
 /// What became of the output.
@@ -72,7 +89,7 @@ struct Manifest<'a> {
 
 /// Judges every file of the output folder and publishes all of them, or none.
 pub(crate) async fn publish(job: &Job, objects: &dyn Objects) -> Publication {
-    let mut output = match walk(&job.out, &job.key) {
+    let mut output = match walk(&job.out.path(), &job.key) {
         Ok(output) => output,
         Err(error) => return Publication::failed(format!("the output folder could not be read: {error}")),
     };
@@ -92,7 +109,7 @@ pub(crate) async fn publish(job: &Job, objects: &dyn Objects) -> Publication {
         match judge(job, objects, file, &mut judged).await {
             Ok((record, document)) => {
                 sources.push((record.signals.clone(), Source::Bytes(document)));
-                sources.push((record.key.clone(), Source::File(job.out.join(&file.path))));
+                sources.push((record.key.clone(), Source::File(job.out.path().join(&file.path))));
                 artifacts.push(record);
             }
             Err(error) => return Publication::failed(format!("`{}` could not be judged: {error}", file.path.escape_debug())),
@@ -124,7 +141,8 @@ async fn judge(
         .map_or_else(|| Ok(Rules::default()), Rules::try_from)
         .map_err(|bad| format!("its checks cannot be understood: {bad:?}"))?;
     let previous = previous(job, objects, &file.path, judged).await;
-    let opened = openat(CWD, job.out.join(&file.path), OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    let opened =
+        openat(CWD, job.out.path().join(&file.path), OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
     let opened = File::from(opened);
     let written_at = opened.metadata()?.modified().ok().and_then(|time| Timestamp::try_from(time).ok());
     let mut reader = Watched { file: opened, search: job.masks.as_ref().map(|masks| masks.search()) };

@@ -189,11 +189,13 @@ impl Workspaces {
                     break;
                 }
             }
-            let fence = open_folder(&self.folder, name)?;
-            if flock(&fence, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            let fence = open_folder(&self.folder, name);
+            if let Ok(fence) = fence
+                && flock(&fence, FlockOperation::NonBlockingLockExclusive).is_ok()
+            {
                 return Ok(Reuse::Won(fence, spare.made));
             }
-            // Something of an earlier attempt is in there: this folder is nobody's any more.
+            // Something of an earlier attempt is in there, or in its place: this folder is nobody's any more.
             let gone = self.number(GONE);
             renameat(&self.folder, name, &self.folder, &gone)?;
         }
@@ -216,7 +218,8 @@ impl Workspaces {
     /// Gives a folder back. `untouched` says that nothing of the attempt can be alive; a folder that then is exactly as it was made is
     /// kept. Any other gets a name that is no claim, which is returned for [`remove`].
     pub(crate) fn release(&mut self, workspace: Workspace, untouched: bool) -> io::Result<Option<PathBuf>> {
-        let keep = untouched && self.can_rename && workspace.fault.is_none() && workspace.is_as_made();
+        let is_ours = self.bears_its_name(&workspace);
+        let keep = untouched && is_ours && self.can_rename && workspace.fault.is_none() && workspace.is_as_made();
         let new = self.number(if keep { SPARE } else { GONE });
         let made = workspace.made;
         renameat(&self.folder, &workspace.name, &self.folder, &new)?;
@@ -226,6 +229,13 @@ impl Workspaces {
         self.spare.push_back(Spare { name: new, location: workspace.location, view: workspace.view, made });
         let surplus = if self.spare.len() > MOST_SPARE { self.spare.pop_front() } else { None };
         Ok(surplus.map(|spare| self.path.join(spare.name)))
+    }
+
+    /// Whether the name of a work folder still leads to it: a unit may have put something else in its place.
+    fn bears_its_name(&self, workspace: &Workspace) -> bool {
+        let named = statat(&self.folder, &workspace.name, AtFlags::SYMLINK_NOFOLLOW);
+        let ours = fstat(&workspace.fence);
+        matches!((named, ours), (Ok(named), Ok(ours)) if (named.st_dev, named.st_ino) == (ours.st_dev, ours.st_ino))
     }
 
     /// The folders that a former process left here: claims by name, and what only waits to be removed.
@@ -315,6 +325,11 @@ impl Workspace {
     /// Where the program writes what nobody needs later.
     pub(crate) fn tmp(&self) -> PathBuf {
         self.path.join("tmp")
+    }
+
+    /// The output folder as it was made, however its path was changed since. Not through a link.
+    pub(crate) fn open_out(&self) -> io::Result<OwnedFd> {
+        open_folder(&self.fence, PARTS[1])
     }
 
     /// Gives the lock away, to be closed once a program has inherited it: then only the program and its descendants hold it.
