@@ -55,7 +55,6 @@ pub use workspace::Recorded;
 
 use crate::outcomes::{Outcomes, Standing};
 use capture::Scratch;
-use launch::Starter;
 pub(crate) use launch::remember_open_files;
 pub(crate) use publish::chain;
 use strays::{Children, Tag};
@@ -84,7 +83,7 @@ pub struct Worker {
     workspaces: RefCell<Workspaces>,
     outcomes: RefCell<Outcomes>,
     children: RefCell<Children>,
-    starter: Starter,
+    start: launch::Start,
     /// Attempts that this process carries out now.
     in_hand: RefCell<HashSet<Tag>>,
     ports: Ports,
@@ -123,7 +122,7 @@ impl Worker {
             workspaces: RefCell::new(workspaces),
             outcomes: RefCell::new(Outcomes::open(&home.join("objects"))?),
             children: RefCell::new(Children::new()?),
-            starter: Starter::new()?,
+            start: launch::start,
             in_hand: RefCell::new(HashSet::new()),
             ports,
             boot: process::boot_id()?,

@@ -116,7 +116,7 @@ impl Worker {
         let (masks, started) = match secrets {
             Ok(secrets) => {
                 let masks = Masks::new(secrets.iter().map(|(name, secret)| (name.as_str(), secret))).map(Arc::new);
-                let started = self.start(order, stop, &secrets, masks.clone(), key, tag, &mut workspace).await;
+                let started = self.start(order, stop, &secrets, masks.clone(), key, tag, &mut workspace);
                 (masks, started)
             }
             Err(message) => (None, Err(NotRunning::Because(message))),
@@ -165,7 +165,7 @@ impl Worker {
         clippy::too_many_arguments,
         reason = "each is another part of the attempt; a struct of them would live for this call only"
     )]
-    async fn start(
+    fn start(
         &self,
         order: &Order,
         stop: &StopOrder,
@@ -197,10 +197,7 @@ impl Worker {
         let program = program::find(&assignment.run, &workspace.cwd(), path).map_err(NotRunning::Because)?;
         let resources = &assignment.resources;
         let launch = Launch { program: &program, run: &assignment.run, environment: &environment, resources, boot: &self.boot };
-        self.children.borrow_mut().begin_start();
-        let launched = launch::launch(&launch, &self.starter, workspace).await;
-        self.children.borrow_mut().end_start();
-        let launched = launched.map_err(|error| {
+        let launched = launch::launch(&launch, self.start, workspace).map_err(|error| {
             if launch::is_lack_of_room(&error) {
                 return NotRunning::NoRoom;
             }

@@ -6,8 +6,7 @@ use std::{
     os::{fd::OwnedFd, unix::process::CommandExt},
     path::Path,
     process::{Child, Command, Stdio},
-    sync::{OnceLock, mpsc},
-    thread,
+    sync::OnceLock,
 };
 
 use model::{ProcessIdentity, ResourceLimits};
@@ -15,7 +14,6 @@ use rustix::{
     io::{Errno, FdFlags, fcntl_setfd},
     process::{Pid, PidfdFlags, Resource, Rlimit, pidfd_open, prlimit},
 };
-use tokio::sync::oneshot;
 
 use super::{limits, process::Process, workspace::Workspace};
 
@@ -54,45 +52,11 @@ pub(crate) struct Handles {
     pub(crate) stderr: OwnedFd,
 }
 
-/// Starts programs, all on one thread of its own: until a program has replaced the copy of this process, its starter waits, and the worker has
-/// better to do. One thread, because a fence can be inherited for the time of a start: two at once would give each other's away.
-pub(crate) struct Starter {
-    jobs: mpsc::Sender<Job>,
-}
+/// How programs are started. Always on the worker's own thread: a start on another one was tried, and its copy of this process held the
+/// fences of others for the moment until the program had replaced it, so that their folders looked taken.
+pub(crate) type Start = fn(Command, OwnedFd) -> io::Result<Child>;
 
-struct Job {
-    command: Command,
-    fence: OwnedFd,
-    reply: oneshot::Sender<io::Result<Child>>,
-}
-
-impl Starter {
-    pub(crate) fn new() -> io::Result<Starter> {
-        Starter::with(start)
-    }
-
-    /// A starter that starts programs with `start`.
-    pub(crate) fn with(start: fn(Command, OwnedFd) -> io::Result<Child>) -> io::Result<Starter> {
-        let (jobs, queue) = mpsc::channel::<Job>();
-        let serve = move || {
-            for Job { command, fence, reply } in queue {
-                // Nobody waits for the answer: the worker is gone, and whoever follows finds the program by its fence.
-                let _ = reply.send(start(command, fence));
-            }
-        };
-        thread::Builder::new().name("starter".to_owned()).spawn(serve)?;
-        Ok(Starter { jobs })
-    }
-
-    async fn start(&self, command: Command, fence: OwnedFd) -> io::Result<Child> {
-        let gone = || io::Error::other("the thread that starts programs is gone");
-        let (reply, answer) = oneshot::channel();
-        self.jobs.send(Job { command, fence, reply }).map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())?
-    }
-}
-
-/// Another program must never inherit this fence: it is closed whether or not anything was started.
+/// Starts the program, which inherits the fence. Another program must never inherit it: it is closed whether or not anything was started.
 pub(crate) fn start(mut command: Command, fence: OwnedFd) -> io::Result<Child> {
     fcntl_setfd(&fence, FdFlags::empty())?;
     command.spawn()
@@ -101,7 +65,7 @@ pub(crate) fn start(mut command: Command, fence: OwnedFd) -> io::Result<Child> {
 /// Starts the program in its own process group, with nothing of ours but the fence. An error says that nothing was started.
 ///
 /// The standard library takes the fast way here (one `posix_spawn`, no copy of this process), which needs an absolute path.
-pub(crate) async fn launch(launch: &Launch<'_>, starter: &Starter, workspace: &mut Workspace) -> io::Result<Launched> {
+pub(crate) fn launch(launch: &Launch<'_>, start: Start, workspace: &mut Workspace) -> io::Result<Launched> {
     let mut command = Command::new(launch.program);
     command
         .arg0(&launch.run[0])
@@ -113,7 +77,7 @@ pub(crate) async fn launch(launch: &Launch<'_>, starter: &Starter, workspace: &m
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let child = starter.start(command, workspace.hand_over_fence()?).await?;
+    let child = start(command, workspace.hand_over_fence()?)?;
     let number = Pid::from_child(&child);
     if let Some(bound) = OPEN_FILES.get() {
         // A program that ended already needs no bound.

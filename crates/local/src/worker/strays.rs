@@ -27,8 +27,6 @@ pub(crate) struct Children {
     mains: HashMap<i32, (Tag, u64)>,
     /// Every process once seen to belong to an attempt.
     seen: HashMap<(i32, u64), Tag>,
-    /// How many programs are being started.
-    starting: usize,
     own: Process,
 }
 
@@ -43,22 +41,12 @@ impl Children {
     /// Nothing yet.
     pub(crate) fn new() -> io::Result<Children> {
         let own = Process::read(std::process::id().cast_signed()).ok_or(io::ErrorKind::NotFound)?;
-        Ok(Children { mains: HashMap::new(), seen: HashMap::new(), starting: 0, own })
+        Ok(Children { mains: HashMap::new(), seen: HashMap::new(), own })
     }
 
     /// A program was started.
     pub(crate) fn add(&mut self, pid: i32, start_ticks: u64, tag: Tag) {
         self.mains.insert(pid, (tag, start_ticks));
-    }
-
-    /// A program is being started: until it is added, it looks like an orphan.
-    pub(crate) fn begin_start(&mut self) {
-        self.starting += 1;
-    }
-
-    /// The program was started, or was not. In the same turn it is added.
-    pub(crate) fn end_start(&mut self) {
-        self.starting -= 1;
     }
 
     /// A program was reaped.
@@ -81,10 +69,8 @@ impl Children {
     pub(crate) fn look(&mut self, work: &Path, ended: &[(i32, Tag)]) -> io::Result<Vec<Found>> {
         let descendants = descendants(Process::all()?, self.own.pid);
         let (dead, alive): (Vec<Process>, Vec<Process>) = descendants.into_iter().partition(|process| process.zombie);
-        // What is neither known nor attributed may be a program that is just being started: it is left for a later look.
-        let is_settled = self.starting == 0;
         let unknown = |process: &&Process| process.parent == self.own.pid && !self.mains.contains_key(&process.pid);
-        dead.iter().filter(unknown).filter(|_| is_settled).for_each(|process| reap(process.pid));
+        dead.iter().filter(unknown).for_each(|process| reap(process.pid));
         let groups: HashMap<i32, Tag> = self
             .mains
             .iter()
@@ -101,15 +87,13 @@ impl Children {
             .iter()
             .filter_map(|process| Some(((process.pid, process.start_ticks), tags.get(&process.pid)?.clone())))
             .collect();
-        let found = alive.into_iter().map(|process| Found { tag: tags.get(&process.pid).cloned(), process });
-        Ok(found.filter(|found| is_settled || found.tag.is_some()).collect())
+        Ok(alive.into_iter().map(|process| Found { tag: tags.get(&process.pid).cloned(), process }).collect())
     }
 
     /// Whether this process has no child at all. With no program under way, that proves that nothing was left behind: orphans become
     /// children of this process.
     pub(crate) fn is_childless(&self) -> bool {
-        let any = waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT);
-        self.starting == 0 && any.err() == Some(Errno::CHILD)
+        waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT).err() == Some(Errno::CHILD)
     }
 }
 

@@ -94,7 +94,7 @@ fn a_program_that_cannot_be_watched_is_ended_and_its_attempt_is_spent() {
     for broken in broken {
         run(async {
             let mut world = World::new();
-            world.worker.starter = Starter::with(broken).unwrap();
+            world.worker.start = broken;
             let order = world.order("sleep 600 & exec sleep 600");
             let stop = StopOrder::default();
             let Carried::Ended(outcome) = world.worker.carry_out(&order, &stop, &|_| {}).await else { panic!("no outcome") };
