@@ -96,8 +96,8 @@ impl<T> Queue<T> {
     }
 
     /// Waits for jobs and moves at most `most` of them into `batch`; false once the queue is closed and empty.
-    /// Jobs for which nobody waits are given `patience` to gather company.
-    pub(super) fn next_batch(&self, batch: &mut Vec<T>, most: usize, patience: Duration) -> bool {
+    /// Jobs for which nobody waits are given `patience` to gather company, any are given `gathering`.
+    pub(super) fn next_batch(&self, batch: &mut Vec<T>, most: usize, patience: Duration, gathering: Duration) -> bool {
         let mut state = self.lock();
         while state.jobs.is_empty() && !state.closed {
             state = self.idle(state);
@@ -105,6 +105,10 @@ impl<T> Queue<T> {
         let unhurried = |state: &mut State<T>| !state.awaited && !state.closed && state.jobs.len() < most;
         let waited = self.arrived.wait_timeout_while(state, patience, unhurried);
         state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        if !gathering.is_zero() {
+            let open = |state: &mut State<T>| !state.closed && state.jobs.len() < most;
+            state = self.arrived.wait_timeout_while(state, gathering, open).unwrap_or_else(PoisonError::into_inner).0;
+        }
         let count = state.jobs.len().min(most);
         batch.extend(state.jobs.drain(..count));
         state.awaited &= !state.jobs.is_empty();

@@ -22,6 +22,8 @@ use super::{Durability, Mode, fault, queue::Queue, schema};
 
 /// The most requests in one transaction: bounds how long the first of them waits.
 const MOST: usize = 1_024;
+/// How long writes wait for more of them while many come.
+const GATHERING: Duration = Duration::from_micros(1_000);
 /// How long requests that nobody waits for gather company.
 const PATIENCE: Duration = Duration::from_millis(5);
 
@@ -168,8 +170,10 @@ impl Drop for Desk {
 
 impl Desk {
     fn serve(&mut self) {
-        let mut batch = Vec::new();
-        while self.queue.next_batch(&mut batch, MOST, PATIENCE) {
+        let (mut batch, mut gathering) = (Vec::new(), Duration::ZERO);
+        while self.queue.next_batch(&mut batch, MOST, PATIENCE, gathering) {
+            // Company is likely while there was company: a short wait then saves more commits than it costs.
+            gathering = if batch.len() > 2 { GATHERING } else { Duration::ZERO };
             let mut writes = Vec::with_capacity(batch.len());
             for job in batch.drain(..) {
                 match job {
